@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 
 from tests.embed.dict_cache import DictCache
 from tests.embed.hash_embedder import HashEmbedder
+from tests.embed.word_embedder import WordEmbedder, tokens_of
 from toolcrib.embed import CachedEmbedder
-from toolcrib.embed.cached import text_hash
-from toolcrib.embed.protocol import unit_rows
+from toolcrib.embed.cached import BY_WORDS, QUERIES, RecentReadings, text_hash
+from toolcrib.embed.protocol import TOKEN_WIDTH, TextReading, unit_rows
 from toolcrib.errors import EmbedError
+from toolcrib.store import SqliteStore, VectorFile
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=5)
 
@@ -95,3 +97,174 @@ def test_a_model_that_changed_under_its_name_is_an_error():
     cache.keep_vectors("hash", {text_hash("a"): np.ones(1, np.float32)})
     with pytest.raises(EmbedError, match="changed under its name"):
         CachedEmbedder(HashEmbedder(), cache).embed(["a", "b"])
+
+
+TEXTS = ["read a file", "", "send it", "word " * 64]
+
+
+@pytest.fixture(params=["sqlite in memory", "sqlite in a file", "vector file", "no file"])
+def cache(request, tmp_path):
+    """Whatever keeps vectors; of a vector file also what it does where it cannot be written."""
+    if request.param.startswith("sqlite"):
+        place = tmp_path / "catalog.db" if request.param.endswith("file") else ":memory:"
+        opened = SqliteStore.open(place)
+    else:
+        folder = tmp_path / "cache"
+        if request.param == "no file":
+            folder.write_text("a file where the folder should be")
+        opened = VectorFile(folder / "vectors.db", say=lambda _said: None)
+    yield opened
+    opened.close()
+
+
+def test_tokens_are_kept_beside_vectors_and_come_back_to_the_bit(cache):
+    CachedEmbedder(WordEmbedder(), cache, chunk=2).embed(TEXTS)
+    again = WordEmbedder()
+    tokens = CachedEmbedder(again, cache).tokens([*TEXTS, "never embedded"])
+    assert not again.asked
+    assert tokens.keys() == set(TEXTS)
+    for text, found in tokens.items():
+        assert found.dtype == np.int8
+        assert found.shape == (len(text.split()), TOKEN_WIDTH)
+        assert found.tobytes() == tokens_of(text.split()).tobytes()
+
+
+def test_tokens_are_asked_of_the_store_once():
+    cache = DictCache()
+    cached = CachedEmbedder(WordEmbedder(), cache)
+    cached.embed(TEXTS)
+    first = cached.tokens(TEXTS)
+    cache.kept.clear()
+    for text, found in cached.tokens(TEXTS).items():
+        np.testing.assert_array_equal(found, first[text])
+
+
+def test_a_vector_that_is_there_has_its_tokens():
+    class Ordered(DictCache):
+        def keep_vectors(self, model, vectors):
+            assert model.endswith(BY_WORDS) or {(model + BY_WORDS, key) for key in vectors} <= {
+                *self.kept
+            }
+            super().keep_vectors(model, vectors)
+
+    cache = Ordered()
+    with pytest.raises(EmbedError, match="told to fail"):
+        CachedEmbedder(WordEmbedder(failing="d"), cache, chunk=2).embed(list("abcde"))
+    assert {model for model, _ in cache.kept} == {"words", "words" + BY_WORDS}
+
+
+def test_a_vector_that_has_lost_its_tokens_is_made_again():
+    cache = DictCache()
+    CachedEmbedder(WordEmbedder(), cache).embed(["a", "b"])
+    del cache.kept["words" + BY_WORDS, text_hash("a")]
+    embedder = WordEmbedder()
+    cached = CachedEmbedder(embedder, cache)
+    assert cached.cached(["a", "b"]).keys() == {"b"}
+    cached.embed(["a", "b"])
+    assert embedder.asked == [["a"]]
+    assert cached.tokens(["a", "b"]).keys() == {"a", "b"}
+
+
+def test_others_who_read_meanwhile_cost_no_tokens():
+    """The readings in memory are few: what is kept comes from where it was made."""
+
+    class Busy(WordEmbedder):
+        def read(self, texts):
+            made = super().read(texts)
+            if texts == ["tool"]:
+                cached.embed([f"query {n}" for n in range(QUERIES + 1)], keep=False)
+            return made
+
+    cache = DictCache()
+    cached = CachedEmbedder(Busy(), cache)
+    cached.embed(["tool"])
+    assert cached.tokens(["tool"]).keys() == {"tool"}
+
+
+def test_a_query_is_read_once_and_leaves_nothing_in_the_store():
+    cache = DictCache()
+    embedder = WordEmbedder()
+    cached = CachedEmbedder(embedder, cache)
+    cached.embed(["send it"], keep=False)
+    reading = cached.read("send it")
+    assert cached.read("send it") is reading
+    assert embedder.asked == [["send it"]]
+    assert reading.weights.tolist() == [4, 2]
+    assert not cache.kept
+    assert not cached.tokens(["send it"])
+
+
+def test_a_query_that_was_forgotten_is_read_again():
+    embedder = WordEmbedder()
+    cached = CachedEmbedder(embedder, DictCache())
+    cached.read("send it")
+    for number in range(QUERIES):
+        cached.read(f"query {number}")
+    assert cached.read("send it").tokens.tobytes() == tokens_of(["send", "it"]).tobytes()
+    assert embedder.asked.count(["send it"]) == 2
+
+
+def test_readings_in_memory_are_bounded():
+    cached = CachedEmbedder(WordEmbedder(), DictCache())
+    cached.embed([f"tool {n}" for n in range(3 * QUERIES)])
+    cached.embed([f"query {n}" for n in range(3 * QUERIES)], keep=False)
+    assert len(cached._readings._readings) == QUERIES
+
+
+def test_readings_of_one_call_are_all_there_and_the_oldest_go_first():
+    [reading] = WordEmbedder().read(["a"])
+    recent = RecentReadings(2)
+    recent.add({bytes([n]): reading for n in range(5)})
+    assert all(recent.find(bytes([n])) for n in range(5))
+    recent.add({b"x": reading})
+    assert recent.find(b"x")
+    assert recent.find(bytes([4]))
+    assert not recent.find(bytes([3]))
+
+
+def test_an_embedder_that_reads_no_words_has_no_readings_and_no_tokens():
+    cache = DictCache()
+    cached = CachedEmbedder(HashEmbedder(), cache)
+    cached.embed(["a"])
+    assert not cached.reads_words
+    assert cached.read("a") is None
+    assert cached.tokens(["a"]) == {}
+    assert {model for model, _ in cache.kept} == {"hash"}
+
+
+ROW = np.ones(32, np.float32)
+TOKENS = np.ones((2, TOKEN_WIDTH), np.int8)
+
+
+@pytest.mark.parametrize(
+    ("reading", "cause"),
+    [
+        (TextReading(ROW, TOKENS.astype(np.float32), np.ones(2)), "numbers of 8 bits"),
+        (TextReading(ROW, TOKENS[:, :-1], np.ones(2)), "rows of 64"),
+        (TextReading(ROW, TOKENS, np.ones(3)), "one weight"),
+        (TextReading(ROW, TOKENS, np.array([1, np.nan])), "one weight"),
+        (TextReading(ROW, TOKENS, np.array([1, -1])), "one weight"),
+        (TextReading(ROW * np.inf, TOKENS, np.ones(2)), "not a finite number"),
+        ("no reading", "no vectors from words"),
+    ],
+)
+def test_a_reading_that_keeps_no_promise_is_an_error_and_is_not_kept(reading, cause):
+    class Broken(WordEmbedder):
+        def read(self, texts):
+            return [reading for _ in texts]
+
+    cache = DictCache()
+    cached = CachedEmbedder(Broken(), cache)
+    for ask in (lambda: cached.embed(["a"]), lambda: cached.read("a")):
+        with pytest.raises(EmbedError, match=cause):
+            ask()
+    assert not cache.kept
+
+
+def test_fewer_readings_than_texts_are_an_error():
+    class Short(WordEmbedder):
+        def read(self, texts):
+            return super().read(texts)[:-1]
+
+    with pytest.raises(EmbedError, match="1 vectors came for 2 texts"):
+        CachedEmbedder(Short(), DictCache()).embed(["a", "b"])

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 from tests.embed.dict_cache import DictCache
+from tests.embed.hash_embedder import HashEmbedder
+from tests.embed.word_embedder import WordEmbedder
 from tests.waiting import HANG_S
 from toolcrib.embed import CachedEmbedder
-from toolcrib.errors import EmbedError
+from toolcrib.errors import EmbedError, StoreError
 from toolcrib.index import Catalog, MemoryEngine
+from toolcrib.index.document import embedded_text
 from toolcrib.model import Entry, ToolInfo, Variant
 
 ASKED = [Variant("anything")]
@@ -119,3 +122,117 @@ def test_closing_ends_the_work_between_two_steps(embedder):
     assert catalog.embedded(0) == (not catalog._pending)
     catalog.change(entries("late"), (), "2")
     assert not catalog.embedded(0)
+
+
+class SometimesBroken(DictCache):
+    """A cache that fails when it is told to."""
+
+    broken = False
+
+    def cached_vectors(self, model, hashes):
+        if self.broken:
+            raise StoreError("the disk is gone; look for it")
+        return super().cached_vectors(model, hashes)
+
+
+class Looking:
+    """A catalog whose embedder tells words apart, and what it warns of."""
+
+    def __init__(self, embedder, *, in_background=False):
+        self.warned = []
+        self.cache = SometimesBroken()
+        self.catalog = Catalog(
+            MemoryEngine(),
+            CachedEmbedder(embedder, self.cache),
+            in_background=in_background,
+            warn=self.warned.append,
+        )
+
+    def look(self, text, *names):
+        return self.catalog.look(text, entries(*names))
+
+
+def test_a_look_is_at_every_entry_by_its_name():
+    looking = Looking(WordEmbedder())
+    looking.catalog.rebuild(entries("read", "send"), "1")
+    looks = looking.look("send it", "read", "send")
+    assert looks.keys() == {"read", "send"}
+    assert looks["send"].score > looks["read"].score
+    assert looks["send"].missing < looks["read"].missing
+
+
+def test_an_entry_that_was_not_embedded_is_left_out_of_the_look():
+    looking = Looking(WordEmbedder())
+    looking.catalog.rebuild(entries("read"), "1")
+    assert looking.look("read it", "read", "other").keys() == {"read"}
+    assert looking.look("read it", "other") == {}
+    assert looking.look("read it") == {}
+
+
+def test_what_was_embedded_is_what_is_looked_at():
+    embedder = WordEmbedder()
+    looking = Looking(embedder)
+    tool = ToolInfo(name="acme_read", description="it", source_id="acme-mcp", search_hint="cat")
+    entry = Entry("acme_read", "read", tool)
+    looking.catalog.rebuild([entry], "1")
+    assert embedder.asked == [[embedded_text(tool, bare="read")]] == [["acme cat\nread\nit"]]
+    assert looking.catalog.look("acme", [entry]).keys() == {"acme_read"}
+
+
+@pytest.mark.parametrize("text", ["", " "])
+def test_a_text_without_a_word_has_no_look(text):
+    looking = Looking(WordEmbedder())
+    looking.catalog.rebuild(entries("read"), "1")
+    assert looking.look(text, "read") == {}
+
+
+def test_there_is_no_look_without_an_embedder_that_tells_words_apart():
+    looking = Looking(HashEmbedder())
+    looking.catalog.rebuild(entries("read"), "1")
+    assert looking.look("read it", "read") == {}
+    assert Catalog(MemoryEngine(), None).look("read it", entries("read")) == {}
+    assert not looking.warned
+
+
+def test_there_is_no_look_until_the_vectors_are_there():
+    class PatientReader(WordEmbedder):
+        go = Event()
+
+        def read(self, texts):
+            assert self.go.wait(HANG_S)
+            return super().read(texts)
+
+    embedder = PatientReader()
+    looking = Looking(embedder, in_background=True)
+    try:
+        looking.catalog.rebuild(entries("read"), "1")
+        assert looking.look("read it", "read") == {}
+        embedder.go.set()
+        assert looking.catalog.embedded(HANG_S)
+        assert looking.look("read it", "read").keys() == {"read"}
+    finally:
+        embedder.go.set()
+        looking.catalog.close()
+
+
+def test_a_look_that_fails_costs_the_look_and_is_said_once_until_it_works_again():
+    looking = Looking(WordEmbedder())
+    looking.catalog.rebuild(entries("read"), "1")
+    vectors = looking.catalog.with_vectors([Variant("read it")])
+    said = "searching without a second look: the disk is gone; look for it"
+    for times in (1, 2):
+        looking.cache.broken = True
+        for _ in range(3):
+            assert looking.catalog.with_vectors([Variant("read it")]) == vectors
+            assert looking.look("read it", "read") == {}
+        assert looking.warned == [said] * times
+        looking.cache.broken = False
+        assert looking.look("read it", "read")
+        looking.catalog._embedder._recent_tokens = type(looking.catalog._embedder._recent_tokens)(9)
+
+
+def test_an_embedder_that_cannot_read_a_query_costs_the_look():
+    looking = Looking(WordEmbedder(failing="read it"))
+    looking.catalog.rebuild(entries("read"), "1")
+    assert looking.look("read it", "read") == {}
+    assert looking.warned == ["searching without a second look: told to fail; do not tell it"]

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from toolcrib.embed.protocol import (
     TextReading,
     TokenEmbedder,
     Tokens,
+    checked_reading,
     unit_rows,
 )
 from toolcrib.errors import EmbedError
@@ -29,6 +31,8 @@ BY_WORDS = " by words"
 """What the name of a model ends with where its tokens are kept."""
 QUERIES = 256
 """So many of the last queries are kept word by word."""
+PART = 1000
+"""Of so many texts at a time the tokens are looked for: together they may be large."""
 
 
 class CachedEmbedder:
@@ -67,12 +71,10 @@ class CachedEmbedder:
         """
         hashes = [text_hash(text) for text in texts]
         by_hash = dict(zip(hashes, texts, strict=True))
-        vectors = self._lookup(list(by_hash))
+        vectors = self._whole(list(by_hash)) if keep else self._lookup(list(by_hash))
         progress(len(vectors), len(by_hash))
         missing = {key: text for key, text in by_hash.items() if key not in vectors}
-        for chunk in self._computed(missing):
-            if keep:
-                self._keep(chunk)
+        for chunk in self._computed(missing, keep=keep):
             vectors.update(chunk)
             progress(len(vectors), len(by_hash))
         self._recent.add(vectors)
@@ -81,7 +83,7 @@ class CachedEmbedder:
     def cached(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """The vectors that need no embedding, by text. Raises what the cache raises."""
         by_hash = {text_hash(text): text for text in texts}
-        return {by_hash[key]: vector for key, vector in self._lookup(list(by_hash)).items()}
+        return {by_hash[key]: vector for key, vector in self._whole(list(by_hash)).items()}
 
     @property
     def reads_words(self) -> bool:
@@ -90,23 +92,32 @@ class CachedEmbedder:
 
     def read(self, text: str) -> TextReading | None:
         """A query, word by word; None if the embedder cannot. Raises as `embed` does."""
-        if not isinstance(self._embedder, TokenEmbedder):
+        if not self.reads_words:
             return None
-        key = text_hash(text)
-        if not (reading := self._readings.find(key)):
-            self._embedded([text])
-            reading = self._readings.find(key)
+        if reading := self._readings.find(text_hash(text)):
+            return reading
+        [reading] = self._embedded([text]).readings
         return reading
 
     def tokens(self, texts: Sequence[str]) -> dict[str, Tokens]:
         """The tokens of tools that were embedded, by text. Raises what the cache raises."""
         by_hash = {text_hash(text): text for text in texts}
         found = self._recent_tokens.find(by_hash)
-        others = [key for key in by_hash if key not in found]
-        stored = self._cache.cached_vectors(self.model + BY_WORDS, others) if others else {}
+        stored = self._stored_tokens([key for key in by_hash if key not in found])
         self._recent_tokens.add(stored)
-        every = {**found, **stored}
-        return {by_hash[key]: _unpacked(row) for key, row in every.items()}
+        return {by_hash[key]: _unpacked(row) for key, row in {**found, **stored}.items()}
+
+    def _whole(self, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
+        """What is there of these; without its tokens, where there should be some, a vector is not.
+
+        Whoever empties a cache may do so between the two.
+        """
+        vectors = self._lookup(hashes)
+        if not self.reads_words:
+            return vectors
+        keys = list(vectors)
+        parts = (keys[start : start + PART] for start in range(0, len(keys), PART))
+        return {key: vectors[key] for part in parts for key in self._stored_tokens(part)}
 
     def _lookup(self, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         """What memory or the store has of these."""
@@ -114,25 +125,31 @@ class CachedEmbedder:
         others = [key for key in hashes if key not in recent]
         return recent | (self._cache.cached_vectors(self.model, others) if others else {})
 
-    def _keep(self, vectors: Vectors) -> None:
-        """The tokens first: a vector that is there has its tokens beside it."""
-        if self.reads_words:
-            readings = {key: self._readings.find(key) for key in vectors}
-            tokens = {key: _packed(each.tokens) for key, each in readings.items() if each}
-            self._cache.keep_vectors(self.model + BY_WORDS, tokens)
-        self._cache.keep_vectors(self.model, vectors)
+    def _stored_tokens(self, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
+        return self._cache.cached_vectors(self.model + BY_WORDS, hashes) if hashes else {}
 
-    def _computed(self, texts: Mapping[bytes, str]) -> Iterator[Vectors]:
+    def _computed(self, texts: Mapping[bytes, str], *, keep: bool) -> Iterator[Vectors]:
+        """The vectors of the texts, a chunk at a time."""
         hashes = list(texts)
         for start in range(0, len(hashes), self._chunk):
             chunk = hashes[start : start + self._chunk]
-            yield dict(zip(chunk, self._embedded([texts[key] for key in chunk]), strict=True))
+            made = self._embedded([texts[key] for key in chunk])
+            vectors = dict(zip(chunk, made.rows, strict=True))
+            if keep:
+                self._keep(vectors, made.readings)
+            yield vectors
 
-    def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The embedder's rows, if they are what every embedder promises."""
+    def _keep(self, vectors: Vectors, readings: Sequence[TextReading]) -> None:
+        """The tokens first: a vector that is there has its tokens beside it."""
+        if readings:
+            tokens = (_packed(each.tokens) for each in readings)
+            self._cache.keep_vectors(self.model + BY_WORDS, dict(zip(vectors, tokens, strict=True)))
+        self._cache.keep_vectors(self.model, vectors)
+
+    def _embedded(self, texts: Sequence[str]) -> "_Embedded":
+        """What the embedder gives, if it is what every embedder promises; readings are noted."""
         try:
-            rows = self._rows_of(texts)
-            rows = unit_rows(rows, count=len(texts), dimensions=self._size or None)
+            made = self._asked(texts)
         except EmbedError:
             raise
         except Exception as error:
@@ -140,16 +157,20 @@ class CachedEmbedder:
                 f"no vectors from {self.model}: {error or type(error).__name__}; "
                 "check the embedder: one vector of one size for each text"
             ) from error
-        self._size = rows.shape[1]
-        return rows
+        self._size = made.rows.shape[1]
+        if made.readings:
+            self._readings.add(dict(zip(map(text_hash, texts), made.readings, strict=True)))
+        return made
 
-    def _rows_of(self, texts: Sequence[str]) -> object:
-        """What the embedder gives; readings are remembered."""
+    def _asked(self, texts: Sequence[str]) -> "_Embedded":
+        """Raises `ValueError` for what no embedder may give."""
+        size = self._size or None
         if not isinstance(self._embedder, TokenEmbedder):
-            return self._embedder.embed(texts)
-        readings = self._embedder.read(texts)
-        self._readings.add(dict(zip(map(text_hash, texts), readings, strict=True)))
-        return [reading.vector for reading in readings]
+            rows = unit_rows(self._embedder.embed(texts), count=len(texts), dimensions=size)
+            return _Embedded(rows, ())
+        readings = [checked_reading(each) for each in self._embedder.read(texts)]
+        vectors = [each.vector for each in readings]
+        return _Embedded(unit_rows(vectors, count=len(texts), dimensions=size), readings)
 
     def _rows(self, vectors: list[NDArray[np.float32]]) -> NDArray[np.float32]:
         if len({vector.size for vector in vectors}) > 1:
@@ -158,6 +179,13 @@ class CachedEmbedder:
                 "the model has changed under its name; give it another, or empty the cache"
             )
         return np.stack(vectors) if vectors else np.empty((0, 0), dtype=np.float32)
+
+
+class _Embedded(NamedTuple):
+    """A row a text; and a reading, if the embedder tells words apart."""
+
+    rows: NDArray[np.float32]
+    readings: Sequence[TextReading]
 
 
 class RecentVectors:

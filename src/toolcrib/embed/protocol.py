@@ -1,7 +1,7 @@
 """What every embedder promises, and what helps to keep it.
 
 `embeddable` is a text as an embedder may read it; `unit_rows` makes the promised rows of numbers
-that came from elsewhere.
+that came from elsewhere, and `checked_reading` looks at what came with them.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ Tokens = NDArray[np.int8]
 class TextReading(NamedTuple):
     """A text, read word by word: its vector, that of each token, and how much each counts.
 
-    `weights` are used where the text is a query.
+    `weights`, from 0 up, are used where the text is a query.
     """
 
     vector: NDArray[np.float32]
@@ -80,6 +80,16 @@ def unit_rows(rows: object, *, count: int, dimensions: int | None = None) -> NDA
     if not np.isfinite(matrix).all():
         raise ValueError("a vector holds something that is not a finite number")
     return _scaled(matrix)
+
+
+def checked_reading(reading: TextReading) -> TextReading:
+    """The reading. Raises `ValueError` if its tokens or weights are not what was promised."""
+    tokens, weights = reading.tokens, reading.weights
+    if tokens.dtype != np.int8 or tokens.shape != (len(tokens), TOKEN_WIDTH):
+        raise ValueError(f"tokens came that are not rows of {TOKEN_WIDTH} numbers of 8 bits")
+    if weights.shape != (len(tokens),) or not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("there is not one weight from 0 up for each token")
+    return reading
 
 
 def _matrix(rows: object) -> NDArray[np.float64]:

@@ -23,6 +23,9 @@ _log = logging.getLogger(__name__)
 CHUNK = 16
 """How many texts are embedded at a time in the background: closing waits for one chunk at most."""
 
+NO_VECTORS, LOOKS_ONCE = "searching by words alone", "searching without a second look"
+"""What a failure costs, in a warning."""
+
 UNREADY = " without vectors"
 """What the mark of an index ends with whose vectors are still to come."""
 
@@ -49,7 +52,7 @@ class Catalog:
         self._embedder = embedder
         self._in_background = in_background and embedder is not None
         self._warn = warn
-        self._failing = False
+        self._failing: set[str] = set()
         self._writing = RLock()
         self._fingerprint = ""
         self._own_mark: str | None = None
@@ -129,7 +132,7 @@ class Catalog:
         except (EmbedError, StoreError) as error:
             self._failed(error)
             return variants
-        self._failing = False
+        self._failing.discard(NO_VECTORS)
         pairs = zip(variants, vectors.tolist(), strict=True)
         return [replace(variant, vector=vector) for variant, vector in pairs]
 
@@ -145,8 +148,9 @@ class Catalog:
         try:
             query, tokens = embedder.read(text), embedder.tokens([*texts.values()])
         except (EmbedError, StoreError) as error:
-            self._failed(error)
+            self._failed(error, LOOKS_ONCE)
             return {}
+        self._failing.discard(LOOKS_ONCE)
         if query is None or not len(query.tokens):
             return {}
         having = {name: tokens[each] for name, each in texts.items() if len(tokens.get(each, ()))}
@@ -180,7 +184,7 @@ class Catalog:
         except (EmbedError, StoreError) as error:
             self._failed(error)
             return documents
-        self._failing = False
+        self._failing.discard(NO_VECTORS)
         return _with(documents, dict(zip(texts, vectors, strict=True)))
 
     def _note_pending(
@@ -213,7 +217,7 @@ class Catalog:
         except (EmbedError, StoreError) as error:
             self._failed(error)
             return False
-        self._failing = False
+        self._failing.discard(NO_VECTORS)
         return True
 
     def _embed_chunk(self, texts: Sequence[str]) -> None:
@@ -245,10 +249,11 @@ class Catalog:
             return [replace(each, vector=None) for each in documents]
         return documents
 
-    def _failed(self, error: ToolcribError) -> None:
-        if not self._failing:
-            self._failing = True
-            self._warn(f"searching by words alone: {error}")
+    def _failed(self, error: ToolcribError, lost: str = NO_VECTORS) -> None:
+        """Say what is lost, once until it is there again."""
+        if lost not in self._failing:
+            self._failing.add(lost)
+            self._warn(f"{lost}: {error}")
 
     def _holds(self, view: View) -> bool:
         """Whether a view is of the entries that we indexed or adopted, with or without vectors."""

@@ -71,7 +71,7 @@ class BundledEmbedder:
         for row, pieces in enumerate(numbers):
             [inside] = np.nonzero(self._says[np.array(pieces)])
             inside = inside[:MOST_TOKENS] + 1  # behind the piece that every text begins with
-            tokens = np.round(made.tokens[row, inside] * STEPS).astype(np.int8)
+            tokens = np.rint(made.tokens[row, inside] * STEPS).astype(np.int8)
             yield TextReading(vectors[row], tokens, made.weights[row, inside])
 
     @cached_property

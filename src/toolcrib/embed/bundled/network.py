@@ -123,7 +123,7 @@ class Network:
         for layer in self._layers:
             x = layer(x, hidden)
         mean = np.einsum("bld,bl->bd", x, real.astype(np.float32))
-        weights = 1 / (1 + np.exp(-self._weigh(x)[..., 0]))
+        weights: Floats = np.reciprocal(1 + np.exp(-self._weigh(x)[..., 0]))
         return Readings(_unit(mean), _unit(x @ self._tokens), weights)
 
 

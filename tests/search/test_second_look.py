@@ -1,0 +1,156 @@
+"""The second look: the order it makes, and what it leaves alone."""
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.embed.dict_cache import DictCache
+from tests.embed.hash_embedder import HashEmbedder
+from tests.embed.word_embedder import WordEmbedder
+from tests.workshop import ENGINES, HIDDEN, HIDDEN_NAMES, SEEN, EngineName, pooled, search_rules
+from toolcrib.access import Scope, hidden_names
+from toolcrib.embed import CachedEmbedder, Embedder
+from toolcrib.index import Catalog, Look, MemoryEngine, SqliteEngine
+from toolcrib.model import Entry, Match, Query
+from toolcrib.search import Search, answer_query
+from toolcrib.search.second_look import LOOK, LOOKED_AT, look_again, look_lifts
+from toolcrib.store import SqliteStore
+
+QUERIES = ["read a text file", "send a message in Slack", "读取磁盘上的文本文件", "file", "issues"]
+
+
+@contextmanager
+def searching(engine: EngineName, embedder: Embedder) -> Generator[Search]:
+    entries = pooled(*SEEN, *HIDDEN)
+    hidden = hidden_names(entries.values(), Scope())
+    with SqliteStore.open(":memory:") as store:
+        chosen = MemoryEngine() if engine == "memory" else SqliteEngine(store)
+        catalog = Catalog(chosen, CachedEmbedder(embedder, DictCache()))
+        catalog.rebuild(entries.values(), "")
+        with catalog.view() as view:
+            rules = search_rules(abstain=False)
+            yield Search(
+                view, entries, rules, hidden, embed=catalog.with_vectors, look=catalog.look
+            )
+
+
+def ranking(search: Search, text: str) -> Sequence[Match]:
+    return search.trace(text, depth=None).ranking
+
+
+def looks(**scores: float) -> Mapping[str, Look]:
+    return {id: Look(score, 0.0) for id, score in scores.items()}
+
+
+def test_without_a_look_the_order_stays():
+    fused = [Match("b", 2.0), Match("a", 2.0)]
+    assert look_again(fused, {}) is fused
+    assert look_again([], {}) == []
+
+
+def test_what_answers_every_word_comes_before_what_sounds_nearer():
+    fused = [Match("loud", 1.0), Match("right", 0.5), Match("other", 0.4)]
+    again = look_again(fused, looks(loud=0.2, right=0.9, other=0.2))
+    assert [match.id for match in again] == ["right", "loud", "other"]
+
+
+def test_both_scores_are_summed_in_standard_deviations():
+    lifts = look_lifts(looks(a=0.9, b=0.5, c=0.1))
+    assert lifts["b"] == pytest.approx(0)
+    assert lifts["a"] == pytest.approx(LOOK * 1.5**0.5)
+    assert lifts["c"] == pytest.approx(-lifts["a"])
+    again = look_again([Match("a", 1.0), Match("b", 1.0)], looks(a=0.5, b=0.5))
+    assert again == [Match("a", 1.0), Match("b", 1.0)]
+
+
+def test_ties_go_by_id():
+    fused = [Match("c", 1.0), Match("a", 1.0), Match("b", 1.0)]
+    again = look_again(fused, looks(a=0.5, b=0.5, c=0.5))
+    assert [match.id for match in again] == ["a", "b", "c"]
+
+
+def test_what_was_not_looked_at_has_no_lift():
+    again = look_again([Match("x", 1.0), Match("a", 1.0)], looks(a=0.9, b=0.1))
+    assert dict(again)["x"] == 1.0
+
+
+def test_what_is_beyond_the_first_stays_behind_in_its_order():
+    fused = [Match(f"{n:03}", float(-n)) for n in range(LOOKED_AT + 20)]
+    some = {match.id: Look(n / 100, 0.0) for n, match in enumerate(fused[:LOOKED_AT])}
+    again = look_again(fused, some)
+    assert {match.id for match in again[:LOOKED_AT]} == {m.id for m in fused[:LOOKED_AT]}
+    assert [match.id for match in again[LOOKED_AT:]] == [m.id for m in fused[LOOKED_AT:]]
+
+
+@given(
+    st.dictionaries(st.text(max_size=3), st.floats(-9, 9), max_size=LOOKED_AT + 9),
+    st.lists(st.floats(-1, 1), max_size=LOOKED_AT),
+)
+def test_nothing_is_lost_and_no_score_rises_down_the_list(scores, seen):
+    fused = [Match(id, score) for id, score in sorted(scores.items(), key=lambda each: -each[1])]
+    some = {match.id: Look(score, 0.0) for match, score in zip(fused, seen, strict=False)}
+    again = look_again(fused, some)
+    assert sorted(match.id for match in again) == sorted(scores)
+    assert [m.score for m in again] == sorted((m.score for m in again), reverse=True)
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_both_engines_answer_alike(text: str):
+    found = []
+    for engine in ENGINES:
+        with searching(engine, WordEmbedder()) as search:
+            found.append(answer_query(Query(text), search))
+    one, other = found
+    assert [hit.name for hit in one.hits] == [hit.name for hit in other.hits] != []
+    scores = [hit.score for hit in one.hits]
+    assert scores == pytest.approx([hit.score for hit in other.hits], abs=1e-5)
+
+
+def test_the_look_is_at_the_first_visible_matches_and_at_no_other():
+    asked: list[Sequence[Entry]] = []
+
+    def look(_text: str, entries: Sequence[Entry]) -> Mapping[str, Look]:
+        asked.append(entries)
+        return {entry.name: Look(1.0, 0.0) for entry in [*entries, *search.entries.values()]}
+
+    with searching("memory", WordEmbedder()) as search:
+        spied = replace(search, look=look)
+        found = [match.id for match in ranking(spied, "a file on disk")]
+    assert asked
+    for entries in asked:
+        assert HIDDEN_NAMES.isdisjoint(entry.name for entry in entries)
+        assert 0 < len(entries) <= LOOKED_AT
+    assert found
+    assert HIDDEN_NAMES.isdisjoint(found)
+
+
+def test_the_look_is_at_the_text_as_it_was_corrected():
+    asked: list[str] = []
+
+    def look(text: str, _entries: Sequence[Entry]) -> Mapping[str, Look]:
+        asked.append(text)
+        return {}
+
+    with searching("memory", WordEmbedder()) as search:
+        replace(search, look=look).trace("sned a mesage", depth=None)
+    assert asked == ["send a message"]
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_switched_off_the_order_is_that_of_the_arms(text: str):
+    with searching("memory", WordEmbedder()) as search:
+        rules = replace(search.rules, second_look="off")
+        off = ranking(replace(search, rules=rules), text)
+        assert off == ranking(replace(search, look=lambda _text, _entries: {}), text)
+        assert off != ranking(search, text)
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_an_embedder_that_reads_no_words_searches_as_before(text: str):
+    with searching("memory", HashEmbedder()) as search:
+        off = replace(search, rules=replace(search.rules, second_look="off"))
+        assert ranking(search, text) == ranking(off, text) != []
