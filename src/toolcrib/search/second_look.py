@@ -32,7 +32,7 @@ LOOKED_AT = 50
 """So many of the first matches are looked at again."""
 LOOK, PRODUCT, UNASKED = 1.0, 0.7, 0.7
 """How much each counts, in standard deviations of a ranking. The top is flat, as with the arms."""
-CLOSED, OPEN = 0.35, 0.55
+CLOSED, OPEN = 0.4, 0.6
 """The best look at which the gate is closed, and from which on it is open."""
 TIED = 5
 """The lead of the best look is measured to this place."""
