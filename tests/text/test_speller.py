@@ -34,6 +34,7 @@ def test_a_misspelt_word_is_read_as_the_word_that_was_meant(typed: str, meant: s
         "send it to zotero and to qwexer",  # words of the catalog
         "the tomes, the catchers and the lumps",  # forms of common words
         "send a msg",  # an abbreviation that the catalog has
+        "pls send it asap thx",  # politeness, which is left out elsewhere
         "post \"sned an emial\" in `githb`, or 'wether'",
         "delete the branch named emial",
         "open ./emial/sned.txt, emial_sned, emialSned, emial-2, sned@emial.com and #emial",

@@ -13,7 +13,15 @@ from toolcrib.crib.unavailable_servers import mention_unreviewed
 from toolcrib.index import Catalog, View
 from toolcrib.model import Answer, Entry, Query
 from toolcrib.pool import EntryCache, warm_up_best
-from toolcrib.search import Explanation, Search, answer_query, explain, monolingual_share
+from toolcrib.search import (
+    Explanation,
+    PoolProducts,
+    Search,
+    answer_query,
+    explain,
+    monolingual_share,
+    pool_products,
+)
 from toolcrib.settings import Settings
 from toolcrib.text import Language
 from toolcrib.uses import UseAdvice
@@ -28,6 +36,7 @@ class Searcher:
         self._index = index
         self._advice = advice
         self._monolingual = EntryCache[None, Mapping[Language, float]]()
+        self._products = EntryCache[frozenset[str], PoolProducts]()
         self.take(inventory.settings)
 
     def take(self, settings: Settings) -> None:
@@ -55,13 +64,15 @@ class Searcher:
 
     def _search(self, catalog: Catalog, view: View, query: Query, scope: Scope) -> Search:
         entries = self._inventory.pool.entries
+        hidden = self._inventory.hidden_from(scope, query.kinds, entries)
         return Search(
             view,
             entries,
             self._rules,
-            hidden=self._inventory.hidden_from(scope, query.kinds, entries),
+            hidden=hidden,
             embed=partial(catalog.with_vectors, size=view.vector_size),
             look=catalog.look,
+            products=partial(self._pool_products, entries, frozenset(hidden)),
             calibrated_cosines=catalog.calibrated_cosines,
             glossary=self._glossary,
             monolingual_share=self._monolingual_shares(entries),
@@ -77,6 +88,11 @@ class Searcher:
             return found
         found = unavailable.mention_listing(found, scope)
         return unavailable.mention(found, scope, entries, self._glossary)
+
+    def _pool_products(self, entries: Mapping[str, Entry], hidden: frozenset[str]) -> PoolProducts:
+        """What the visible entries have of which product, remembered as the shares are."""
+        visible = (entry for name, entry in entries.items() if name not in hidden)
+        return self._products.get(entries, hidden, lambda: pool_products(visible))
 
     def _monolingual_shares(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:
         """Who needs a translation, remembered as long as the entries are these."""

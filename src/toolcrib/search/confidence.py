@@ -1,15 +1,19 @@
 """How sure an answer is: the chance that one of its hits is what was asked for.
 
-    by meaning    chance = σ(slope · cosine + base)
-    by words      chance = σ(share · s + lead · l + ln(terms) · t + base)
+    by words of the look   chance = σ(look · l + cosine · c + lead · d + base)
+    by meaning             chance = σ(slope · cosine + base)
+    by words               chance = σ(share · s + lead · l + ln(terms) · t + base)
 
-By meaning, the evidence is the cosine of the nearest of all tools. Without vectors it has three
-parts: what share of the query the best tool has in words, by how much it leads the fifth (five that
-are tied say little), and how many terms the query has (a share of many says more). A tool that
-searches the web fits any question a little: with one among the first hits, search never abstains.
+The evidence is how well the best tool answers every word (the second look), by how much it leads
+the fifth, and the cosine of the nearest of all tools. Without the second look there is the cosine
+alone. Without vectors it has three parts: what share of the query the best tool has in words, by
+how much it leads the fifth (five that are tied say little), and how many terms the query has (a
+share of many says more). A tool that searches the web fits any question a little: with one among
+the first hits, search never abstains. A query that names a product which is nowhere in the pool
+has most likely no answer.
 
 The constants were fitted to queries that have an answer and to queries that have none, English and
-Chinese, each set counted alike, by `python -m benchmarks.confidence`, which also draws the curve.
+Chinese, by `python -m benchmarks.confidence`, which also draws the curve.
 """
 
 from collections.abc import Iterable
@@ -18,6 +22,7 @@ from typing import NamedTuple
 
 from toolcrib.model import Confidence, Ranking
 from toolcrib.search.fusion import VariantTrace
+from toolcrib.search.second_look import SecondLook
 
 HIGH, MEDIUM, LOW = 0.9, 0.6, 0.15
 """From which chance on an answer has that confidence. Below the last it abstains.
@@ -26,8 +31,11 @@ At 0.15 about one in a hundred answerable questions gets no answer. Nearly all o
 ToolLens, whose questions only hint at what they want.
 """
 BROAD = "web search"
-BROAD_COSINE = 0.44
+BROAD_COSINE = 0.4
 """From this cosine with `BROAD` on, a tool counts as one that searches the web."""
+
+ABSENT = 0.1
+"""The chance where a product is named that nothing in the pool is of."""
 
 NOTHING: Ranking = ()
 TIED = 5
@@ -41,6 +49,15 @@ class Fit(NamedTuple):
     base: float
 
 
+class LookFit(NamedTuple):
+    """The constants of the formula by the second look."""
+
+    look: float
+    cosine: float
+    lead: float
+    base: float
+
+
 class WordFit(NamedTuple):
     """The constants of the formula by words."""
 
@@ -50,7 +67,8 @@ class WordFit(NamedTuple):
     base: float
 
 
-BY_MEANING = Fit(16.79, -6.75)
+BY_LOOK = LookFit(3.32, 9.2, 9.99, -5.78)
+BY_MEANING = Fit(12.43, -4.85)
 BY_WORDS = WordFit(2.24, 6.14, 1.08, -2.82)
 """Without vectors, or with those of another model: its cosines are on another scale."""
 
@@ -59,17 +77,19 @@ class Evidence(NamedTuple):
     """What the chance is made from.
 
     The best share of the query, the best cosine if there is one, by how much of the query the best
-    leads the fifth, and how many terms were looked up.
+    leads the fifth, and how many terms were looked up; the best second look, and its lead.
     """
 
     share: float
     cosine: float | None
     lead: float = 0.0
     terms: int = 1
+    look: float | None = None
+    look_lead: float = 0.0
 
 
-def evidence(steps: Iterable[VariantTrace]) -> Evidence:
-    """The best of each arm, over all variants."""
+def evidence(steps: Iterable[VariantTrace], seen: SecondLook | None = None) -> Evidence:
+    """The best of each arm, over all variants, and what the second look has seen."""
     every = list(steps)
     by_words = max((step.arms.get("bm25", NOTHING) for step in every), key=_best, default=NOTHING)
     fifth = by_words[TIED - 1].score if len(by_words) >= TIED else 0.0
@@ -79,6 +99,8 @@ def evidence(steps: Iterable[VariantTrace]) -> Evidence:
         max(cosines, default=None),
         _best(by_words) - fifth,
         max((len(step.variant.terms) for step in every), default=1) or 1,
+        seen.best if seen else None,
+        seen.lead if seen else 0.0,
     )
 
 
@@ -88,6 +110,10 @@ def chance(found: Evidence, *, calibrated: bool) -> float:
     `calibrated`: whether the cosines are of the model that the formula was fitted to. By words
     alone the chance is never below `LOW`: a tool may fit that says it in other words.
     """
+    if calibrated and found.cosine is not None and found.look is not None:
+        by = BY_LOOK
+        logit = by.look * found.look + by.cosine * found.cosine + by.lead * found.look_lead
+        return _sigmoid(logit + by.base)
     if calibrated and found.cosine is not None:
         return _sigmoid(BY_MEANING.slope * found.cosine + BY_MEANING.base)
     fit = BY_WORDS

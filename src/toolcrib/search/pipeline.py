@@ -5,14 +5,23 @@ from dataclasses import dataclass, field, replace
 
 from toolcrib.index import Arm, Look, View
 from toolcrib.model import Entry, Ranking, Variant
-from toolcrib.search.confidence import BROAD, BROAD_COSINE, LOW, chance, confidence_level, evidence
+from toolcrib.search.confidence import (
+    ABSENT,
+    BROAD,
+    BROAD_COSINE,
+    LOW,
+    chance,
+    confidence_level,
+    evidence,
+)
 from toolcrib.search.fusion import VariantTrace, calibrated, fuse_all
 from toolcrib.search.languages import translation_weight
 from toolcrib.search.name_mentions import RESPELT, VERBATIM, is_identifier, mentioned_names
+from toolcrib.search.products import PoolProducts
 from toolcrib.search.query_syntax import unwrapped
 from toolcrib.search.rankings import autocut, boosted, interleave, top_band
 from toolcrib.search.rules import SearchRules
-from toolcrib.search.second_look import LOOKED_AT, look_again
+from toolcrib.search.second_look import LOOKED_AT, SecondLook, look_again
 from toolcrib.search.task_parts import MOST_SUBQUERIES, subqueries, whole_weight
 from toolcrib.search.variants import query_variants
 from toolcrib.search.verbs import verb_family
@@ -62,6 +71,7 @@ class SearchTrace:
     parts: tuple["SearchTrace", ...] = ()
     parts_left_out: tuple[str, ...] = ()
     corrections: tuple[Correction, ...] = ()
+    seen: SecondLook = field(default_factory=SecondLook)
 
     @property
     def text(self) -> str:
@@ -80,7 +90,7 @@ class Search:
 
     `embed` gives variants their vectors, all at once; without an embedder it gives them back.
     `look` is how well entries answer every word of a text; it knows nothing without the bundled
-    model.
+    model. `products` are what the visible entries have of well-known products.
     `calibrated_cosines`: the vectors are of the bundled model, whose cosines tell the chance.
     `monolingual_share` is the share of entries that are described in one language and in no other,
     by language: a query in another language is translated for them.
@@ -96,6 +106,7 @@ class Search:
     hidden: Collection[str] = frozenset()
     embed: EmbedVariants = tuple
     look: LookAt = _no_look
+    products: Callable[[], PoolProducts | None] = lambda: None
     calibrated_cosines: bool = False
     glossary: Glossary = field(default_factory=Glossary)
     monolingual_share: Mapping[Language, float] = field(default_factory=dict[Language, float])
@@ -191,13 +202,13 @@ class Search:
         names = self._mentioned(text)
         steps = tuple(self._step(each, names, depth) for each in self._variants(text))
         fused = [match for match in fuse_all(steps, self.rules, depth) if self.sees(match.id)]
-        looks = self._looks(steps[0].variant.text, fused)
-        fused = look_again(fused, looks)
-        likely = 1.0 if names else self._chance(steps, fused)
+        seen = self._second_look(steps[0].variant.text, fused)
+        fused = seen.reorder(fused)
+        likely = 1.0 if names else self._chance(steps, fused, seen)
         boosts: Mapping[str, float] = {} if names else self.boosts  # a name means its tool
         ranking = boosted(calibrated(fused, likely, self.rules), boosts)
         after_cut = self._outright(text, names, ranking) or self._cut_or_abstain(ranking, likely)
-        return SearchTrace(steps, ranking, after_cut, boosts, likely)
+        return SearchTrace(steps, ranking, after_cut, boosts, likely, seen=seen)
 
     def _variants(self, text: str) -> Sequence[Variant]:
         """The variants of a text, with their vectors.
@@ -211,16 +222,18 @@ class Search:
         whole = query_variants(text, foreign)
         return [*self.embed(whole[:1]), *whole[1:]]
 
-    def _looks(self, text: str, fused: Ranking) -> Mapping[str, Look]:
-        """The second look at the first matches."""
-        if self.rules.second_look == "off" or not self.bonuses:
-            return {}
-        return self.look(text, [self.entries[match.id] for match in fused[:LOOKED_AT]])
+    def _second_look(self, text: str, fused: Ranking) -> SecondLook:
+        if self.rules.second_look == "off" or self.rules.fusion == "rrf" or not self.bonuses:
+            return SecondLook()
+        entries = [self.entries[match.id] for match in fused[:LOOKED_AT]]
+        return look_again(text, entries, self.look(text, entries), self.products())
 
-    def _chance(self, steps: Sequence[VariantTrace], fused: Ranking) -> float:
+    def _chance(self, steps: Sequence[VariantTrace], fused: Ranking, seen: SecondLook) -> float:
         if not fused:
             return 0.0
-        likely = chance(evidence(steps), calibrated=self.calibrated_cosines)
+        if seen.absent:
+            return max(self.min_chance, ABSENT)
+        likely = chance(evidence(steps, seen), calibrated=self.calibrated_cosines)
         likely = max(self.min_chance, likely)
         return LOW if likely < LOW and self.is_broad(fused[:BROAD_HITS]) else likely
 
