@@ -58,8 +58,8 @@ class SearchTrace:
 
     `boosts` is by what share use has raised which scores, `chance` how likely it is that one of
     the best fits. `parts` are the traces of the subqueries, if the text asks for several things:
-    each is cut by itself, then the whole and the parts are interleaved, and the chance is that of
-    the weakest part that is answered. `parts_left_out` are subqueries beyond the most.
+    each is cut by itself, then the whole and the parts are interleaved, and the chance is the best
+    of theirs. `parts_left_out` are subqueries beyond the most.
     `corrections` are the misspelt words, which were looked up as what they mean.
     """
 
@@ -192,7 +192,7 @@ class Search:
             whole,
             ranking=ranking,
             after_cut=interleave(cut, weights),
-            chance=min((part.chance for part in parts if part.fits), default=whole.chance),
+            chance=max(each.chance for each in (whole, *parts)),
             parts=parts,
             parts_left_out=tuple(several[MOST_SUBQUERIES:]),
         )
