@@ -67,8 +67,8 @@ class WordFit(NamedTuple):
     base: float
 
 
-BY_LOOK = LookFit(3.32, 9.2, 9.99, -5.78)
-BY_MEANING = Fit(12.43, -4.85)
+BY_LOOK = LookFit(0.89, 10.45, 11.69, -4.69)
+BY_MEANING = Fit(12.26, -4.38)
 BY_WORDS = WordFit(2.24, 6.14, 1.08, -2.82)
 """Without vectors, or with those of another model: its cosines are on another scale."""
 
