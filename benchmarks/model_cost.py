@@ -3,7 +3,7 @@
     python -m benchmarks.model_cost --bench-dir DIR --cache DIR [--wheel FILE] [--embed 1000]
 
 The tools and queries are some of `mcp_big`; each query is asked when it is new, and once again. The
-same queries go to Toolcrib by words alone and to plain FTS5, in turns. Vectors of tools come from
+same queries go to Toolcrib by words alone and to plain FTS5, in turns. Readings of tools come from
 the cache of `benchmarks.quality` where it has them; those of queries are made. Times are of CPU,
 memory is what Linux says of this process. `--numpy` leaves onnxruntime alone if it is there.
 """
@@ -29,9 +29,9 @@ from benchmarks.markdown import NoMarks, put, table
 from benchmarks.plain_fts5 import PlainFts5
 from benchmarks.systems import LIMIT, WORDS, servers
 from toolcrib.crib import Crib
+from toolcrib.embed import CachedEmbedder, TextReading
 from toolcrib.embed.bundled import onnx
 from toolcrib.embed.bundled.embedder import BundledEmbedder
-from toolcrib.embed.cached import text_hash
 from toolcrib.evaluate.cases import EvalTool
 from toolcrib.index import document_of
 from toolcrib.settings import EmbedSettings, Settings
@@ -45,23 +45,30 @@ Times = Mapping[str, Sequence[float]]
 
 
 class ToolsKept:
-    """The bundled model, but that vectors of these texts are taken from a cache."""
+    """The bundled model, but that readings of these texts are taken from a cache."""
 
     def __init__(self, cache: VectorCache, texts: Iterable[str]) -> None:
         self._bundled = BundledEmbedder()
         self.model = self._bundled.model
-        keys = list(dict.fromkeys(map(text_hash, texts)))
-        self._known: dict[bytes, NDArray[np.float32]] = {}
-        for start in range(0, len(keys), 500):
-            self._known |= cache.cached_vectors(self.model, keys[start : start + 500])
+        cached = CachedEmbedder(self._bundled, cache)
+        every = list(dict.fromkeys(texts))
+        self._known: dict[str, TextReading] = {}
+        for start in range(0, len(every), 500):
+            some = every[start : start + 500]
+            vectors, tokens = cached.cached(some), cached.tokens(some)
+            self._known |= {
+                text: TextReading(vectors[text], tokens[text], np.ones(len(tokens[text])))
+                for text in vectors
+            }
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        keys = {text_hash(text): text for text in texts}
-        missing = {key: text for key, text in keys.items() if key not in self._known}
-        made = self._bundled.embed(list(missing.values()))
-        new = dict(zip(missing, made, strict=True))
-        rows = [new[key] if key in new else self._known[key] for key in map(text_hash, texts)]
+        rows = [reading.vector for reading in self.read(texts)]
         return np.stack(rows) if rows else np.empty((0, 0), dtype=np.float32)
+
+    def read(self, texts: Sequence[str]) -> list[TextReading]:
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        new = dict(zip(missing, self._bundled.read(missing), strict=True))
+        return [new[text] if text in new else self._known[text] for text in texts]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -2,7 +2,8 @@
 
     python -m training.mix OUT SHARE START OTHER [OTHER ...]
 
-A share of 0 is the model to start from, 1 the mean of the others. `training.soup` measures shares.
+A share of 0 is the model to start from, 1 the mean of the others; one that is named twice counts
+double. `training.soup` measures shares.
 """
 
 import argparse

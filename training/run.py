@@ -2,9 +2,10 @@
 
     python -m training.run --work FOLDER --bench-dir FOLDER
 
-Training wants a GPU (about 25 minutes on one H200). Where that is another machine, run
-`--until bundle` here, carry `training/`, `benchmarks/`, the tokenizer and WORK/bundle over, run the
-lines that `--show` prints there, bring WORK/learned back, and run `--from export`.
+Training wants a GPU (about half an hour on one H200, 12 minutes with `--go-on`). Where that is
+another machine, run `--until bundle` here, carry `training/`, `benchmarks/`, the tokenizer and
+WORK/bundle over, run the lines that `--show` prints there, bring WORK/learned back, and run
+`--from export`.
 `--go-on` keeps the pieces of the model that is shipped and has only the last stage learned again,
 from its weights. `--tiny` in place of `--bench-dir` goes the same way in a minute, to see that it
 is passable.
@@ -103,7 +104,8 @@ class Work(NamedTuple):
         mix = ["training.mix", start, self.recipe.share, *(self.folder / name for name in plans)]
         last = ["training.mix", self.learned, self.recipe.fit_share, start]
         before = [["training.export", MODEL, start]] if self.go_on else [*train, mix]
-        every = [*before, *fit, [*last, *(self.folder / name for name in fits)]]
+        counted = [self.folder / n for n in fits for _ in range(self.recipe.counts.get(n, 1))]
+        every = [*before, *fit, [*last, *counted]]
         return [["-m", *map(str, command)] for command in every]
 
     def export(self) -> None:

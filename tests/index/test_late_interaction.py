@@ -1,5 +1,7 @@
 """Late interaction, held against the formula written out in full."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -92,3 +94,17 @@ def test_weights_of_zero_divide_by_no_zero():
     words = tokens(np.random.default_rng(3), 2)
     [look] = late_interaction(query(words, np.zeros(2, np.float32)), [words])
     assert look == Look(0.0, 0.0)
+
+
+def test_it_takes_one_thread_of_blas(monkeypatch):
+    entered = []
+
+    @contextmanager
+    def one_thread():
+        entered.append(1)
+        yield
+
+    monkeypatch.setattr("toolcrib.index.late_interaction.one_blas_thread", one_thread)
+    words = tokens(np.random.default_rng(4), 2)
+    assert late_interaction(query(words), [words])
+    assert entered

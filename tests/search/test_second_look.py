@@ -11,11 +11,20 @@ from hypothesis import strategies as st
 from tests.embed.dict_cache import DictCache
 from tests.embed.hash_embedder import HashEmbedder
 from tests.embed.word_embedder import WordEmbedder
-from tests.workshop import ENGINES, HIDDEN, HIDDEN_NAMES, SEEN, EngineName, pooled, search_rules
+from tests.workshop import (
+    ENGINES,
+    HIDDEN,
+    HIDDEN_NAMES,
+    SEEN,
+    EngineName,
+    many,
+    pooled,
+    search_rules,
+)
 from toolcrib.access import Scope, hidden_names
 from toolcrib.embed import CachedEmbedder, Embedder
 from toolcrib.index import Catalog, Look, MemoryEngine, SqliteEngine
-from toolcrib.model import Entry, Match, Query
+from toolcrib.model import Capability, Entry, Match, Query
 from toolcrib.search import Search, answer_query
 from toolcrib.search.second_look import LOOK, LOOKED_AT, look_again, look_lifts
 from toolcrib.store import SqliteStore
@@ -24,8 +33,8 @@ QUERIES = ["read a text file", "send a message in Slack", "读取磁盘上的文
 
 
 @contextmanager
-def searching(engine: EngineName, embedder: Embedder) -> Generator[Search]:
-    entries = pooled(*SEEN, *HIDDEN)
+def searching(engine: EngineName, embedder: Embedder, *more: Capability) -> Generator[Search]:
+    entries = pooled(*SEEN, *HIDDEN, *more)
     hidden = hidden_names(entries.values(), Scope())
     with SqliteStore.open(":memory:") as store:
         chosen = MemoryEngine() if engine == "memory" else SqliteEngine(store)
@@ -80,8 +89,9 @@ def test_what_was_not_looked_at_has_no_lift():
 
 def test_what_is_beyond_the_first_stays_behind_in_its_order():
     fused = [Match(f"{n:03}", float(-n)) for n in range(LOOKED_AT + 20)]
-    some = {match.id: Look(n / 100, 0.0) for n, match in enumerate(fused[:LOOKED_AT])}
+    some = {match.id: Look(-n / 100, 0.0) for n, match in enumerate(fused[:LOOKED_AT])}
     again = look_again(fused, some)
+    assert fused[LOOKED_AT].score > again[LOOKED_AT - 1].score == again[LOOKED_AT].score
     assert {match.id for match in again[:LOOKED_AT]} == {m.id for m in fused[:LOOKED_AT]}
     assert [match.id for match in again[LOOKED_AT:]] == [m.id for m in fused[LOOKED_AT:]]
 
@@ -117,14 +127,12 @@ def test_the_look_is_at_the_first_visible_matches_and_at_no_other():
         asked.append(entries)
         return {entry.name: Look(1.0, 0.0) for entry in [*entries, *search.entries.values()]}
 
-    with searching("memory", WordEmbedder()) as search:
+    with searching("memory", WordEmbedder(), *many(2 * LOOKED_AT)) as search:
         spied = replace(search, look=look)
-        found = [match.id for match in ranking(spied, "a file on disk")]
-    assert asked
-    for entries in asked:
-        assert HIDDEN_NAMES.isdisjoint(entry.name for entry in entries)
-        assert 0 < len(entries) <= LOOKED_AT
-    assert found
+        found = [match.id for match in ranking(spied, "turn a file on disk")]
+    assert [len(entries) for entries in asked] == [LOOKED_AT]
+    assert HIDDEN_NAMES.isdisjoint(entry.name for entry in asked[0])
+    assert len(found) > LOOKED_AT
     assert HIDDEN_NAMES.isdisjoint(found)
 
 

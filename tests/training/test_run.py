@@ -62,6 +62,19 @@ def test_a_tiny_model_is_made_by_one_command_and_runs(tmp_path):
             np.testing.assert_allclose(read.weights[0, 1:], row["weights"], atol=2e-3)
 
 
+def test_the_last_mix_counts_each_fit_as_often_as_the_recipe_says():
+    command = [sys.executable, "-m", "training.run", "--work", "w", "--bench-dir", "s"]
+    done = subprocess.run(
+        [*command, "--go-on", "--show"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    export, *fits, mix = done.stdout.splitlines()
+    assert export.endswith("training.export src/toolcrib/embed/bundled/model w/mixed")
+    assert [line.split()[3:6] for line in fits] == [
+        ["w/bundle", "w/mixed", f"w/fit-{number}"] for number in (1, 2, 3)
+    ]
+    assert mix.split()[3:] == ["w/learned", "0.85", "w/mixed", *(f"w/fit-{n}" for n in "11223")]
+
+
 def test_a_bundle_is_the_same_every_time(tmp_path):
     for name in ("one", "other"):
         run(tmp_path / name, "--until", "bundle")

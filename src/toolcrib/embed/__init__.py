@@ -2,7 +2,8 @@
 
     settings → make_embedder → Embedder → CachedEmbedder → rows of length 1
 
-protocol    `Embedder`: one row a text, each of length 1, or `EmbedError`; never fewer rows
+protocol    `Embedder`: one row a text, each of length 1, or `EmbedError`; never fewer rows;
+            `TokenEmbedder`: the words of a text apart as well, for the second look
 factory     `make_embedder`: which embedder the settings name
 bundled/    the model that comes with Toolcrib, on numpy or onnxruntime; nothing to install
 local       models on this machine, through fastembed, model2vec or sentence-transformers

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed import TextReading, Tokens
+from toolcrib.embed import TextReading, Tokens, one_blas_thread
 
 STEPS = 127
 """The largest number of a token: its cosines are counted in the square of it."""
@@ -49,5 +49,6 @@ def _best_matches(
     if not tools:
         return
     starts = np.cumsum([0, *(len(each) for each in tools)])[:-1]
-    dots = words @ np.concatenate(tools).astype(np.float32).T
+    with one_blas_thread():  # a second thread waits longer than so small a product takes
+        dots = words @ np.concatenate(tools).astype(np.float32).T
     yield from (np.maximum.reduceat(dots, starts, axis=1) / STEPS**2).T

@@ -1,7 +1,7 @@
 """A question becomes a short ranked list, or the reason why nothing fits.
 
-    query → parse_query → correct → query_variants → look up in each arm → fuse → confidence,
-          or abstain → cut → limit → Answer
+    query → parse_query → correct → query_variants → look up in each arm → fuse → second look
+          → confidence, or abstain → cut → limit → Answer
 
 query_syntax   the form of a query: free text, `select:`, `+word`, `/pattern/`, or nothing
 variants       one question in several wordings with weights
@@ -12,6 +12,7 @@ products       products and servers that a query names, and which tools are thei
 verbs          families of verbs, their opposites, and those that destroy
 pipeline       `Search`: all steps for one free text, kept in a `SearchTrace`
 zscore, rrf    the two formulas of fusion; `fusion` chooses
+second_look    the first matches, put in order by how well they answer every word
 confidence     the chance that a hit fits; below the threshold the answer abstains
 rankings       order, boost by use, interleave, autocut
 answer         `answer_query`: from a query in any form to an `Answer`

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from toolcrib.errors import StoreError
 from toolcrib.store.catalog_file import SqliteStore
 
-MOST_BYTES = 256 * 1024 * 1024
-"""Above it the file is emptied before more is kept: some 150,000 vectors of the bundled model."""
+MOST_BYTES = 512 * 1024 * 1024
+"""Above it the file is emptied before more is kept: some 60,000 tools with the bundled model.
+
+Their vectors and their tokens take a page of 4 KB each.
+"""
 
 
 class VectorFile:
