@@ -4,21 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmarks.confidence import (
-    EVERYDAY,
-    FITS,
-    LOOK,
-    LOWER_BOUNDS,
-    Seen,
-    _cells,
-    _curve,
-    _error,
-    _words,
-    fitted,
-    judged,
-    main,
-    report,
-)
+from benchmarks.chance_fit import EVERYDAY, LOWER_BOUNDS, Seen, fitted, judged
+from benchmarks.confidence import FITS, LOOK, _cells, _curve, _error, _words, main, report
 
 RNG = np.random.default_rng(5)
 
