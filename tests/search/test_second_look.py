@@ -18,6 +18,7 @@ from tests.workshop import (
     SEEN,
     EngineName,
     many,
+    mcp,
     pooled,
     search_rules,
 )
@@ -26,7 +27,15 @@ from toolcrib.embed import CachedEmbedder, Embedder
 from toolcrib.index import Catalog, Look, MemoryEngine, SqliteEngine
 from toolcrib.model import Capability, Entry, Match, Query
 from toolcrib.search import Search, answer_query
-from toolcrib.search.second_look import LOOK, LOOKED_AT, look_again, look_lifts
+from toolcrib.search.second_look import (
+    CLOSED,
+    LOOK,
+    LOOKED_AT,
+    OPEN,
+    UNASKED,
+    SecondLook,
+    look_again,
+)
 from toolcrib.store import SqliteStore
 
 QUERIES = ["read a text file", "send a message in Slack", "读取磁盘上的文本文件", "file", "issues"]
@@ -57,40 +66,60 @@ def looks(**scores: float) -> Mapping[str, Look]:
 
 def test_without_a_look_the_order_stays():
     fused = [Match("b", 2.0), Match("a", 2.0)]
-    assert look_again(fused, {}) is fused
-    assert look_again([], {}) == []
+    assert SecondLook().reorder(fused) is fused
+    assert SecondLook(looks(a=0.9)).reorder([]) == []
 
 
 def test_what_answers_every_word_comes_before_what_sounds_nearer():
     fused = [Match("loud", 1.0), Match("right", 0.5), Match("other", 0.4)]
-    again = look_again(fused, looks(loud=0.2, right=0.9, other=0.2))
+    again = SecondLook(looks(loud=0.2, right=0.9, other=0.2)).reorder(fused)
     assert [match.id for match in again] == ["right", "loud", "other"]
 
 
 def test_both_scores_are_summed_in_standard_deviations():
-    lifts = look_lifts(looks(a=0.9, b=0.5, c=0.1))
+    lifts = SecondLook(looks(a=0.9, b=0.5, c=0.1)).lifts()
     assert lifts["b"] == pytest.approx(0)
     assert lifts["a"] == pytest.approx(LOOK * 1.5**0.5)
     assert lifts["c"] == pytest.approx(-lifts["a"])
-    again = look_again([Match("a", 1.0), Match("b", 1.0)], looks(a=0.5, b=0.5))
-    assert again == [Match("a", 1.0), Match("b", 1.0)]
+    same = SecondLook(looks(a=0.5, b=0.5)).reorder([Match("a", 1.0), Match("b", 1.0)])
+    assert same == [Match("a", 1.0), Match("b", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("best", "share"), [(CLOSED, 0.0), (0.0, 0.0), ((CLOSED + OPEN) / 2, 0.5), (OPEN, 1.0)]
+)
+def test_where_even_the_best_answers_few_words_the_look_says_little(best: float, share: float):
+    lifts = SecondLook(looks(a=best, b=best - 0.1)).lifts()
+    assert lifts == pytest.approx({"a": share * LOOK, "b": -share * LOOK})
+
+
+def test_a_remark_counts_with_a_look_and_without_one():
+    seen = SecondLook(looks(a=0.9, b=0.7), {"b": -0.7, "c": 0.5})
+    assert seen.lifts() == pytest.approx({"a": LOOK, "b": -LOOK - 0.7, "c": 0.5})
+
+
+def test_how_far_the_best_look_leads_the_fifth():
+    seen = SecondLook(looks(a=0.9, b=0.8, c=0.7, d=0.6, e=0.5, f=0.1))
+    assert (seen.best, seen.lead) == (0.9, pytest.approx(0.4))
+    assert SecondLook(looks(a=0.9)).lead == 0.0
+    assert SecondLook().best is None
 
 
 def test_ties_go_by_id():
     fused = [Match("c", 1.0), Match("a", 1.0), Match("b", 1.0)]
-    again = look_again(fused, looks(a=0.5, b=0.5, c=0.5))
+    again = SecondLook(looks(a=0.6, b=0.6, c=0.6)).reorder(fused)
     assert [match.id for match in again] == ["a", "b", "c"]
 
 
 def test_what_was_not_looked_at_has_no_lift():
-    again = look_again([Match("x", 1.0), Match("a", 1.0)], looks(a=0.9, b=0.1))
+    again = SecondLook(looks(a=0.9, b=0.1)).reorder([Match("x", 1.0), Match("a", 1.0)])
     assert dict(again)["x"] == 1.0
 
 
 def test_what_is_beyond_the_first_stays_behind_in_its_order():
     fused = [Match(f"{n:03}", float(-n)) for n in range(LOOKED_AT + 20)]
-    some = {match.id: Look(-n / 100, 0.0) for n, match in enumerate(fused[:LOOKED_AT])}
-    again = look_again(fused, some)
+    some = {match.id: Look(0.9 - n / 100, 0.0) for n, match in enumerate(fused[:LOOKED_AT])}
+    again = SecondLook(some).reorder(fused)
     assert fused[LOOKED_AT].score > again[LOOKED_AT - 1].score == again[LOOKED_AT].score
     assert {match.id for match in again[:LOOKED_AT]} == {m.id for m in fused[:LOOKED_AT]}
     assert [match.id for match in again[LOOKED_AT:]] == [m.id for m in fused[LOOKED_AT:]]
@@ -103,9 +132,17 @@ def test_what_is_beyond_the_first_stays_behind_in_its_order():
 def test_nothing_is_lost_and_no_score_rises_down_the_list(scores, seen):
     fused = [Match(id, score) for id, score in sorted(scores.items(), key=lambda each: -each[1])]
     some = {match.id: Look(score, 0.0) for match, score in zip(fused, seen, strict=False)}
-    again = look_again(fused, some)
+    again = SecondLook(some).reorder(fused)
     assert sorted(match.id for match in again) == sorted(scores)
     assert [m.score for m in again] == sorted((m.score for m in again), reverse=True)
+
+
+def test_a_tool_that_destroys_stands_back_where_nothing_of_the_kind_was_asked():
+    entries = list(pooled(mcp("files", "delete_file"), mcp("files", "read_file")).values())
+    [destroys, _] = entries
+    seen = look_again("show me the file", entries, {}, None)
+    assert seen.lifts() == {destroys.name: -UNASKED}
+    assert look_again("remove the file", entries, {}, None).lifts() == {}
 
 
 @pytest.mark.parametrize("text", QUERIES)
@@ -155,6 +192,14 @@ def test_switched_off_the_order_is_that_of_the_arms(text: str):
         off = ranking(replace(search, rules=rules), text)
         assert off == ranking(replace(search, look=lambda _text, _entries: {}), text)
         assert off != ranking(search, text)
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_by_ranks_there_is_no_second_look(text: str):
+    with searching("memory", WordEmbedder()) as search:
+        by_ranks = replace(search, rules=replace(search.rules, fusion="rrf"))
+        off = replace(by_ranks, rules=replace(by_ranks.rules, second_look="off"))
+        assert ranking(by_ranks, text) == ranking(off, text) != []
 
 
 @pytest.mark.parametrize("text", QUERIES)
