@@ -7,6 +7,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib.search.confidence import LOW
+
 EVERYDAY = "everyday"
 LOWER_BOUNDS = ("ultratool_en", "ultratool_zh", "ultratool_zh2en")
 """Sets whose labels leave right tools out: nothing is fitted to them."""
@@ -48,12 +50,18 @@ class Seen:
         return weights * (EVERYDAY_COUNTS if self.name == EVERYDAY else 1.0)
 
     def chances(self, constants: Numbers) -> Numbers:
-        """The chance of each query: the best of what is said of all that it asks for."""
+        """The chance of each query, as search has it.
+
+        Of a task it is the mean of the whole, which comes first, and of its parts, of those that
+        are answered.
+        """
         likely = _sigmoid(self.rows @ constants[:-1] + constants[-1])
         likely = np.clip(likely, self.bounds[:, 0], self.bounds[:, 1])
-        best = np.zeros(len(self.fits))
-        np.maximum.at(best, self.query, likely)
-        return best
+        answered, size = likely >= LOW, len(self.fits)
+        count = np.bincount(self.query, answered, size)
+        total = np.bincount(self.query, likely * answered, size)
+        whole = likely[np.unique(self.query, return_index=True)[1]]
+        return np.where(count > 0, total / np.maximum(count, 1), whole)
 
     def part(self, chosen: Flags) -> "Seen":
         """The same with these queries alone."""

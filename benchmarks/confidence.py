@@ -46,6 +46,7 @@ from toolcrib.model import Entry
 from toolcrib.search import Search
 from toolcrib.search.confidence import (
     ABSENT,
+    BY_WORDS,
     LOW,
     Evidence,
     Fit,
@@ -68,6 +69,7 @@ MOST = 400
 ANSWERED = 0.97
 NOTHING = "–"
 LOOK, MEANING, WORDS = "by the second look", "by meaning", "by words"
+AS_IT_IS = "by words, with the constants that search has"
 WORDS_SAID = ("high", "medium", "low", "none")
 FITS = {LOOK: LookFit, MEANING: Fit, WORDS: WordFit}
 
@@ -174,13 +176,8 @@ def _is_right(case: EvalCase, trace: SearchTrace) -> bool:
 def report(every: Mapping[str, BySet]) -> str:
     """The table of sets, that of words, and the constants."""
     chances = {kind: judged(some) for kind, some in every.items()}
-    told = {
-        kind: [
-            (seen.part(~seen.few), likely[~seen.few])
-            for seen, likely in zip(some, chances[kind], strict=True)
-        ]
-        for kind, some in every.items()
-    }
+    chances[AS_IT_IS] = [seen.chances(np.array(BY_WORDS)) for seen in every[WORDS]]
+    told = {kind: _told({**every, AS_IT_IS: every[WORDS]}[kind], chances[kind]) for kind in chances}
     few = [
         (_as_told(seen.part(seen.few | ~seen.fits)), likely[seen.few | ~seen.fits])
         for seen, likely in zip(every[LOOK], chances[LOOK], strict=True)
@@ -194,6 +191,12 @@ def report(every: Mapping[str, BySet]) -> str:
             f"Fitted to all sets: `{_constants(every)}`.",
         ]
     )
+
+
+def _told(every: BySet, chances: Sequence[Numbers]) -> Sequence[Judged]:
+    """Without the queries that are there for the fit alone."""
+    pairs = zip(every, chances, strict=True)
+    return [(seen.part(~seen.few), likely[~seen.few]) for seen, likely in pairs]
 
 
 def _as_told(seen: Seen) -> Seen:

@@ -39,11 +39,12 @@ def test_what_a_rule_leaves_bounds_a_chance():
     assert absent == 0.1 < free < 1.0 == named
 
 
-def test_the_chance_of_a_task_is_the_best_of_all_that_it_asks_for():
-    some = of("x", np.array([[0.1], [0.9], [0.5]]), np.array([True, True, False]))
-    task = replace(some, query=np.array([0, 0, 1]), fits=some.fits[1:], right=some.fits[1:])
+def test_the_chance_of_a_task_is_the_mean_of_what_is_answered():
+    some = of("x", np.array([[0.1], [0.9], [-9.0], [0.5], [-9.0]]), np.arange(5) < 3)
+    task = replace(some, query=np.array([0, 0, 0, 1, 2]), fits=some.fits[2:], right=some.fits[2:])
     constants = np.array([1.0, 0.0])
-    assert task.chances(constants).tolist() == some.chances(constants)[1:].tolist()
+    alone = some.chances(constants)
+    assert task.chances(constants).tolist() == pytest.approx([alone[:2].mean(), *alone[3:]])
 
 
 def test_a_fit_is_made_of_queries_of_which_no_rule_speaks():
