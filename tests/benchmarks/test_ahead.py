@@ -31,8 +31,8 @@ def test_a_text_its_wordings_and_its_subqueries_are_embedded(bench: Path):
     words = Settings(store=":memory:", embed=EmbedSettings(embedder="none"))
     with open_search(one.load(), words) as search:
         asked = asked_of_embedder(search, ["Can you read a file and send a message?"])
-    assert asked[0] == "Can you read a file and send a message?"
-    assert {"read file send message", "read file", "send message"} <= {*asked}
+    assert asked[0] == "read a file and send a message"
+    assert {"read file send message", "read a file", "send a message"} <= {*asked}
 
 
 def test_vectors_are_made_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

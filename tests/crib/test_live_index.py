@@ -128,11 +128,11 @@ import toolcrib.embed.bundled.embedder as bundled
 from toolcrib.settings.loading import Settings
 from toolcrib.settings.sections import EmbedSettings
 asked = []
-embed = bundled.BundledEmbedder.embed
+read = bundled.BundledEmbedder.read
 def counting(self, texts):
     asked.extend(texts)
-    return embed(self, texts)
-bundled.BundledEmbedder.embed = counting
+    return read(self, texts)
+bundled.BundledEmbedder.read = counting
 from toolcrib import Crib
 with Crib(SETTINGS) as crib:
     crib.add(lambda: None, name="knit_sock", description="Knit a sock")

@@ -214,3 +214,12 @@ def test_what_is_near_to_nothing_is_not_answered_but_by_a_tool_that_searches_the
     assert trace.chance == LOW
     assert trace.after_cut[0].id == read
     assert replace(broad, calibrated_cosines=False).is_broad(trace.ranking) is False
+
+
+def test_a_question_about_the_world_that_nothing_answers_goes_to_a_web_search(search: Search):
+    world, own = "who wrote the text file format", "who wrote my text file"
+    last = ids(search, own)[-1]
+    broad = replace(search, view=OneNear(search.view, last, near_broad), calibrated_cosines=True)
+    trace = broad.trace(world, depth=50)
+    assert (trace.ranking[0].id, trace.chance) == (last, LOW)
+    assert broad.trace(own, depth=50).ranking[0].id != last

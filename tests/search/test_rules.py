@@ -9,6 +9,7 @@ CHANGED = {
     "most": 2,
     "schemas": 4,
     "fusion": "rrf",
+    "second_look": "off",
     "cut": "top_band",
     "cut_ratio": 11.0,
     "abstain": False,

@@ -32,6 +32,7 @@ from toolcrib.search.second_look import (
     LOOK,
     LOOKED_AT,
     OPEN,
+    PRODUCT,
     UNASKED,
     SecondLook,
     look_again,
@@ -56,6 +57,12 @@ def searching(engine: EngineName, embedder: Embedder, *more: Capability) -> Gene
             )
 
 
+def lifts(seen: SecondLook) -> Mapping[str, float]:
+    """All that a second look adds, by entry."""
+    parts = list(seen.contributions().values())
+    return {id: sum(part.get(id, 0.0) for part in parts) for part in parts for id in part}
+
+
 def ranking(search: Search, text: str) -> Sequence[Match]:
     return search.trace(text, depth=None).ranking
 
@@ -77,10 +84,10 @@ def test_what_answers_every_word_comes_before_what_sounds_nearer():
 
 
 def test_both_scores_are_summed_in_standard_deviations():
-    lifts = SecondLook(looks(a=0.9, b=0.5, c=0.1)).lifts()
-    assert lifts["b"] == pytest.approx(0)
-    assert lifts["a"] == pytest.approx(LOOK * 1.5**0.5)
-    assert lifts["c"] == pytest.approx(-lifts["a"])
+    added = lifts(SecondLook(looks(a=0.9, b=0.5, c=0.1)))
+    assert added["b"] == pytest.approx(0)
+    assert added["a"] == pytest.approx(LOOK * 1.5**0.5)
+    assert added["c"] == pytest.approx(-added["a"])
     same = SecondLook(looks(a=0.5, b=0.5)).reorder([Match("a", 1.0), Match("b", 1.0)])
     assert same == [Match("a", 1.0), Match("b", 1.0)]
 
@@ -89,13 +96,13 @@ def test_both_scores_are_summed_in_standard_deviations():
     ("best", "share"), [(CLOSED, 0.0), (0.0, 0.0), ((CLOSED + OPEN) / 2, 0.5), (OPEN, 1.0)]
 )
 def test_where_even_the_best_answers_few_words_the_look_says_little(best: float, share: float):
-    lifts = SecondLook(looks(a=best, b=best - 0.1)).lifts()
-    assert lifts == pytest.approx({"a": share * LOOK, "b": -share * LOOK})
+    added = lifts(SecondLook(looks(a=best, b=best - 0.1)))
+    assert added == pytest.approx({"a": share * LOOK, "b": -share * LOOK})
 
 
 def test_a_remark_counts_with_a_look_and_without_one():
-    seen = SecondLook(looks(a=0.9, b=0.7), {"b": -0.7, "c": 0.5})
-    assert seen.lifts() == pytest.approx({"a": LOOK, "b": -LOOK - 0.7, "c": 0.5})
+    seen = SecondLook(looks(a=0.9, b=0.7), {"b": -1.0, "c": 0.5})
+    assert lifts(seen) == pytest.approx({"a": LOOK, "b": -LOOK - PRODUCT, "c": 0.5 * PRODUCT})
 
 
 def test_how_far_the_best_look_leads_the_fifth():
@@ -141,8 +148,8 @@ def test_a_tool_that_destroys_stands_back_where_nothing_of_the_kind_was_asked():
     entries = list(pooled(mcp("files", "delete_file"), mcp("files", "read_file")).values())
     [destroys, _] = entries
     seen = look_again("show me the file", entries, {}, None)
-    assert seen.lifts() == {destroys.name: -UNASKED}
-    assert look_again("remove the file", entries, {}, None).lifts() == {}
+    assert lifts(seen) == {destroys.name: -UNASKED}
+    assert lifts(look_again("remove the file", entries, {}, None)) == {}
 
 
 @pytest.mark.parametrize("text", QUERIES)

@@ -185,6 +185,13 @@ def _grounds(why: Explanation) -> str:
     """What the chance comes from, where it is reckoned and not given by a name."""
     if why.chance == 1.0 or not why.wordings:
         return ""
+    if why.absent:
+        return ": it names a product that nothing here is of"
+    if why.cosine is not None and why.look is not None:
+        return (
+            f", by meaning: the best answers its words to {why.look:.2f}, the nearest has a cosine"
+            f" of {why.cosine:.2f}"
+        )
     if why.cosine is not None:
         return f", by meaning: the nearest has a cosine of {why.cosine:.2f}"
     return f", by words alone: the best has {why.share:.0%} of what is asked"

@@ -35,7 +35,7 @@ Message = Annotated[
     str,
     typer.Option(
         "--message",
-        metavar="TEXT",
+        metavar="WORDS",
         help="Count with what prefetch shows for this message of a user.",
     ),
 ]

@@ -10,6 +10,7 @@ languages      into which languages it is translated, and how much that counts
 name_mentions  tools that the query names outright
 products       products and servers that a query names, and which tools are theirs
 verbs          families of verbs, their opposites, and those that destroy
+questions      questions about the world, which a web search may answer
 pipeline       `Search`: all steps for one free text, kept in a `SearchTrace`
 zscore, rrf    the two formulas of fusion; `fusion` chooses
 second_look    the first matches, put in order by how well they answer every word

@@ -35,6 +35,8 @@ BROAD = "web search"
 BROAD_COSINE = 0.4
 """From this cosine with `BROAD` on, a tool counts as one that searches the web."""
 
+DOUBTFUL = 0.4
+"""Below it a question about the world is rather one for a web search, if there is any."""
 ABSENT = 0.1
 """The chance where a product is named that nothing in the pool is of."""
 

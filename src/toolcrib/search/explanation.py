@@ -43,10 +43,11 @@ class Explanation:
     which earlier use raised the score.
     `confidence` and `chance` are those of the whole answer; `parts` are the several things that
     the query asks for, each with the rank that it has there. `summary` says it in a sentence.
-    `contributions` is what each arm and the name add to its score, `best_contributions` the same
-    of the winner; both are empty by `rrf`. `share` and `cosine` are those of the best tool of
-    each arm: what the chance comes from. `corrections` are the misspelt words of the
-    query, as in "emial → email".
+    `contributions` is what each arm, the name and the second look add to its score,
+    `best_contributions` the same of the winner; both are empty by `rrf`. `share` and `cosine` are
+    those of the best tool of each arm, `look` is the best second look: what the chance comes from.
+    `absent`: the query names a product that is nowhere in the pool. `corrections` are the misspelt
+    words of the query, as in "emial → email".
     """
 
     query: str
@@ -68,6 +69,8 @@ class Explanation:
     best_contributions: Contributions = field(default_factory=dict[str, float])
     share: float = 0.0
     cosine: float | None = None
+    look: float | None = None
+    absent: bool = False
     corrections: tuple[str, ...] = ()
 
 
@@ -81,8 +84,8 @@ def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) 
     trace, deep, limit = _traces(query, search.without_hiding(name))
     rank, score = _place_of(trace, name)
     best = trace.ranking[0] if trace.ranking else None
-    found = evidence(step for each in (trace, *trace.parts) for step in each.steps)
-    added = partial(contributions_of, steps=trace.steps, rules=search.rules, depth=search.depth)
+    found = evidence((step for each in (trace, *trace.parts) for step in each.steps), trace.seen)
+    added = partial(_contributions, trace=trace, search=search)
     return Explanation(
         query=query.text,
         name=name,
@@ -103,8 +106,19 @@ def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) 
         best_contributions=added(best.id) if best else {},
         share=found.share,
         cosine=found.cosine if search.calibrated_cosines else None,
+        look=found.look,
+        absent=trace.seen.absent,
         corrections=tuple(map(str, trace.corrections)),
     )
+
+
+def _contributions(id: str, trace: SearchTrace, search: Search) -> Contributions:
+    """What each arm, the name and the second look add to the score of one candidate."""
+    arms = contributions_of(id, trace.steps, search.rules, search.depth)
+    if not arms:
+        return arms
+    seen = trace.seen.contributions().items()
+    return {**arms, **{by: each[id] for by, each in seen if id in each}}
 
 
 def _traces(query: Query, search: Search) -> tuple[SearchTrace, SearchTrace, int]:

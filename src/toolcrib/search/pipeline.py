@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from toolcrib.index import Arm, Look, View
-from toolcrib.model import Entry, Ranking, Variant
+from toolcrib.model import Entry, Match, Ranking, Variant
 from toolcrib.search.confidence import (
     ABSENT,
     BROAD,
     BROAD_COSINE,
+    DOUBTFUL,
     LOW,
     chance,
     confidence_level,
@@ -20,6 +21,7 @@ from toolcrib.search.languages import translation_weight
 from toolcrib.search.name_mentions import RESPELT, VERBATIM, is_identifier, mentioned_names
 from toolcrib.search.products import PoolProducts
 from toolcrib.search.query_syntax import unwrapped
+from toolcrib.search.questions import asks_the_world
 from toolcrib.search.rankings import autocut, boosted, interleave, top_band
 from toolcrib.search.rules import SearchRules
 from toolcrib.search.second_look import LOOKED_AT, SecondLook, look_again
@@ -139,13 +141,17 @@ class Search:
 
     def is_broad(self, hits: Ranking) -> bool:
         """Whether one of the hits searches the web, as far as the bundled model can tell."""
+        near = {match.id for match in self._broad()}
+        return any(match.id in near for match in hits)
+
+    def _broad(self) -> Ranking:
+        """The tools that search the web, as far as the bundled model can tell; best first."""
         index = self.view.arms.get("vector")
         if not self.calibrated_cosines or index is None:
-            return False
+            return []
         [anchor] = self.embed([Variant(BROAD)])
         broad = index.lookup(anchor, limit=MOST_BROAD, exclude=self.hidden)
-        near = {match.id for match in broad if match.score >= BROAD_COSINE}
-        return any(match.id in near for match in hits)
+        return [match for match in broad if match.score >= BROAD_COSINE]
 
     def cut(self, ranking: Ranking) -> Ranking:
         """The ranking up to its end, by the cut that is set."""
@@ -206,6 +212,8 @@ class Search:
         seen = self._second_look(steps[0].variant.text, fused)
         fused = seen.reorder(fused)
         likely = 1.0 if names else self._chance(steps, fused, seen)
+        if likely < DOUBTFUL and not seen.absent and asks_the_world(text):
+            fused, likely = self._with_web_search(fused, likely)
         boosts: Mapping[str, float] = {} if names else self.boosts  # a name means its tool
         ranking = boosted(calibrated(fused, likely, self.rules), boosts)
         after_cut = self._outright(text, names, ranking) or self._cut_or_abstain(ranking, likely)
@@ -237,6 +245,18 @@ class Search:
         likely = chance(evidence(steps, seen), calibrated=self.calibrated_cosines)
         likely = max(self.min_chance, likely)
         return LOW if likely < LOW and self.is_broad(fused[:BROAD_HITS]) else likely
+
+    def _with_web_search(self, fused: Ranking, likely: float) -> tuple[Ranking, float]:
+        """The ranking with the best web search first, if there is one, and a low chance at least.
+
+        What nobody here is for may still be found on the web.
+        """
+        best = next((match.id for match in self._broad() if self.sees(match.id)), None)
+        if best is None or not self.bonuses:
+            return fused, likely
+        top = fused[0].score if fused else 0.0
+        others = [match for match in fused if match.id != best]
+        return [Match(best, top), *others], max(likely, LOW)
 
     def _outright(self, text: str, names: Mapping[str, float], ranking: Ranking) -> Ranking:
         """What the text names verbatim, and nothing else, if it is an identifier and no phrase."""

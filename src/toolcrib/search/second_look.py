@@ -20,7 +20,6 @@ from statistics import fmean
 from toolcrib.index import Look
 from toolcrib.model import Entry, Match, Ranking
 from toolcrib.search.products import (
-    NamedProduct,
     PoolProducts,
     named_products,
     names_absent,
@@ -32,7 +31,7 @@ LOOKED_AT = 50
 """So many of the first matches are looked at again."""
 LOOK, PRODUCT, UNASKED = 1.0, 0.7, 0.7
 """How much each counts, in standard deviations of a ranking. The top is flat, as with the arms."""
-CLOSED, OPEN = 0.35, 0.55
+CLOSED, OPEN = 0.4, 0.6
 """The best look at which the gate is closed, and from which on it is open."""
 TIED = 5
 """The lead of the best look is measured to this place."""
@@ -42,13 +41,14 @@ TIED = 5
 class SecondLook:
     """What a second look at the first matches has seen.
 
-    `looks` are by entry, empty without the bundled model; `named` are the products that the text
-    names; `absent` says that one of them is nowhere in the pool.
+    `looks` are by entry, empty without the bundled model. `by_product` is from 1 (of a product that
+    the text names) to -1 (of another one), `unasked` are those that destroy without being asked.
+    `absent` says that a product is named which is nowhere in the pool.
     """
 
     looks: Mapping[str, Look] = field(default_factory=dict[str, Look])
-    remarks: Mapping[str, float] = field(default_factory=dict[str, float])
-    named: tuple[NamedProduct, ...] = ()
+    by_product: Mapping[str, float] = field(default_factory=dict[str, float])
+    unasked: frozenset[str] = frozenset()
     absent: bool = False
 
     @property
@@ -62,19 +62,21 @@ class SecondLook:
         scores = sorted((look.score for look in self.looks.values()), reverse=True)
         return scores[0] - scores[TIED - 1] if len(scores) >= TIED else 0.0
 
-    def lifts(self) -> Mapping[str, float]:
-        """What it adds to each score."""
+    def contributions(self) -> Mapping[str, Mapping[str, float]]:
+        """What it adds to the score of each, by what it goes by: look, product, destroys."""
         weight = LOOK * _gate(self.best)
-        lifts = {id: weight * zscore for id, zscore in _zscores(self.looks).items()}
-        every = {**lifts, **self.remarks}
-        return {id: lifts.get(id, 0.0) + self.remarks.get(id, 0.0) for id in every}
+        looks = {id: weight * zscore for id, zscore in _zscores(self.looks).items()}
+        products = {id: PRODUCT * worth for id, worth in self.by_product.items()}
+        unasked = dict.fromkeys(self.unasked, -UNASKED)
+        return {"look": looks, "product": products, "destroys": unasked}
 
     def reorder(self, fused: Ranking) -> Ranking:
         """The ranking in the order of both; what was not looked at follows as it was."""
         first, rest = fused[:LOOKED_AT], fused[LOOKED_AT:]
-        if not (lifts := self.lifts()) or not first:
+        parts = [each for each in self.contributions().values() if each]
+        if not parts or not first:
             return fused
-        scored = [Match(id, score + lifts.get(id, 0.0)) for id, score in first]
+        scored = [Match(id, score + sum(p.get(id, 0.0) for p in parts)) for id, score in first]
         ordered = sorted(scored, key=lambda match: (-match.score, match.id))
         lowest = ordered[-1].score
         return [*ordered, *(Match(id, min(score, lowest)) for id, score in rest)]
@@ -87,12 +89,11 @@ def look_again(
 
     `known` is what the pool has of products; None if that is not asked.
     """
-    named = named_products(text, known) if known else ()
-    remarks = {entry.name: -UNASKED for entry in entries if _destroys_unasked(entry, text)}
-    for entry in entries if named and known else ():
-        lift = PRODUCT * product_evidence(entry, named, known)
-        remarks[entry.name] = remarks.get(entry.name, 0.0) + lift
-    return SecondLook(looks, remarks, named, bool(known) and names_absent(named, known))
+    unasked = frozenset(entry.name for entry in entries if _destroys_unasked(entry, text))
+    if known is None or not (named := named_products(text, known)):
+        return SecondLook(looks, {}, unasked)
+    by_product = {entry.name: product_evidence(entry, named, known) for entry in entries}
+    return SecondLook(looks, by_product, unasked, names_absent(named, known))
 
 
 def _destroys_unasked(entry: Entry, text: str) -> bool:
