@@ -47,7 +47,10 @@ bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...)
 	$(BIN)/python -m benchmarks.model_cost
 	$(BIN)/python -m benchmarks.blas_threads
 	$(BIN)/python -m benchmarks.quality
+	$(BIN)/python -m benchmarks.everyday
 	$(BIN)/python -m benchmarks.confidence
+	$(BIN)/python -m benchmarks.reliability
+	$(BIN)/python -m benchmarks.prefetch
 	$(BIN)/python -m benchmarks.weights
 	$(BIN)/python -m benchmarks.tokens
 	$(if $(CATALOGS),$(BIN)/python -m benchmarks.gateway --catalogs $(CATALOGS))

@@ -2,72 +2,76 @@
 
     python -m benchmarks.confidence --bench-dir DIR [--cache DIR] [--svg docs/confidence.svg]
 
-Every set counts alike, and in a set the queries that have an answer as much as those that have
-none. What is reported of a set comes from a fit to all others. An unanswerable query is searched
-among its own candidates where it has any. `--cache` is that of `benchmarks.quality`.
+The fit is to whether one of the first five is right; of a query that has no answer none ever is. A
+set counts as much as another, and everyday, which is what people type, as four. In a set that has
+both, the queries without an answer count a fifth. What is reported of a set comes from a fit to all
+others; of everyday from one to all others and to four fifths of itself. UltraTool is reported and
+not fitted to: it has many right tools that its labels do not know. `--cache` is that of
+`benchmarks.quality`.
 
-By words alone the fit is to whether one of the first five is right: of what words find, that is far
-from the same as whether there is an answer.
+An unanswerable query is searched among its own candidates where it has any. So that few candidates
+are no evidence, the answerable queries of such a set are searched among theirs too, for the fit.
+
+There are three fits: by the second look, by meaning where the second look is off, and by words
+where there are no vectors. Each is made of queries that ask for one thing, and of which no rule
+says how likely it is that they are answered.
 """
 
 import os
 import sys
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import log
 from pathlib import Path
 from random import Random
 from statistics import fmean
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from benchmarks.ahead import kept_vectors
+from benchmarks.ahead import asked_of_embedder, embed_ahead, kept_vectors
+from benchmarks.chance_fit import EVERYDAY, BySet, Flags, Judged, Numbers, Seen, fitted, judged
 from benchmarks.curve import Curve, drawn
+from benchmarks.everyday import SETTINGS, with_servers
 from benchmarks.folder import BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.some_arms import SomeArms
 from toolcrib.evaluate import open_search
+from toolcrib.evaluate.calibration import BINS, SHOWN
 from toolcrib.evaluate.cases import EvalCase
 from toolcrib.evaluate.evaluation import among_candidates
 from toolcrib.evaluate.measures import counted
+from toolcrib.index import Look
+from toolcrib.model import Entry
 from toolcrib.search import Search
-from toolcrib.search.confidence import HIGH, LOW, TIED, Fit, WordFit, evidence
-from toolcrib.search.pipeline import BROAD_HITS
-from toolcrib.settings import EmbedSettings, Settings
+from toolcrib.search.confidence import (
+    ABSENT,
+    BY_WORDS,
+    LOW,
+    Evidence,
+    Fit,
+    LookFit,
+    WordFit,
+    confidence_level,
+    evidence,
+)
+from toolcrib.search.pipeline import BROAD_HITS, SearchTrace
+from toolcrib.wiring import embedder_of
 
 NAME = "confidence"
 SETS = (
-    *("acebench_en", "acebench_zh", "azure_mcp", "azure_mcp_2025", "bfcl", "mcpproxy_golden"),
-    *("mcptoolbenchpp", "metatool", "stabletoolbench", "ultratool_en", "ultratool_zh"),
-    "ultratool_zh2en",
+    *("acebench_en", "acebench_zh", "azure_mcp", "azure_mcp_2025", "bfcl", EVERYDAY),
+    *("mcpproxy_golden", "mcptoolbenchpp", "metatool", "sealtools", "stabletoolbench", "toollens"),
+    *("ultratool_en", "ultratool_zh", "ultratool_zh2en"),
 )
 MOST = 400
 """Queries of each sort that are taken from a set."""
 ANSWERED = 0.97
-STEPS = 30
 NOTHING = "–"
-COSINE, FLOOR = 1, 2
-
-Numbers: TypeAlias = NDArray[np.float64]
-
-
-class Seen(NamedTuple):
-    """The evidence of the queries of one set, a row each; and which of them have an answer.
-
-    A row is the best share, the best cosine, and the chance that a rule gives beside the formula:
-    1 to a text that names a tool, the lowest there is to one for which a tool searches the web.
-    `words` are share, lead and the logarithm of the terms by words alone, a row for each query that
-    asks for one thing and names nothing; `right` says for which of them one of the first is right.
-    """
-
-    name: str
-    rows: Numbers
-    fits: NDArray[np.bool_]
-    words: Numbers
-    right: NDArray[np.bool_]
+LOOK, MEANING, WORDS = "by the second look", "by meaning", "by words"
+AS_IT_IS = "by words, with the constants that search has"
+WORDS_SAID = ("high", "medium", "low", "none")
+FITS = {LOOK: LookFit, MEANING: Fit, WORDS: WordFit}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -75,167 +79,199 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_bench_dir(parser)
     parser.add_argument("--cache", type=Path, help="keep vectors in this folder")
     parser.add_argument("--svg", type=Path, help="draw the curve into this file")
-    parser.add_argument("--markdown", type=Path, help="put the table into this page too")
+    parser.add_argument("--markdown", type=Path, help="put the tables into this page too")
     said = parser.parse_args(arguments)
     try:
         sets = find_sets(bench_dir(said.bench_dir, os.environ), SETS).sets
-        every = [_seen(each, said.cache) for each in sets]
-        chances = [_chances(_fit([o for o in every if o is not each]), each) for each in every]
-        text = _report(every, chances)
+        seen = [_seen(each, said.cache) for each in sets]
+        every = {kind: [each[kind] for each in seen] for kind in FITS}
+        text = report(every)
         print(text)
         if said.markdown:
             put(said.markdown, NAME, text)
     except (NoBench, NoMarks) as error:
         parser.error(str(error))
     if said.svg:
-        said.svg.write_text(drawn(_curves(every, chances)), encoding="utf-8")
+        said.svg.write_text(drawn(_curves(every[LOOK])), encoding="utf-8")
 
 
-def _seen(bench_set: BenchSet, cache: Path | None) -> Seen:
+def _seen(bench_set: BenchSet, cache: Path | None) -> Mapping[str, Seen]:
+    """What search sees of the queries of a set, by each kind of evidence."""
     suite = bench_set.load()
+    suite = with_servers(suite) if bench_set.name == EVERYDAY else suite
     cases = Random(1).sample(list(suite.cases.values()), len(suite.cases))
     asked = [case for case in cases if case.relevant][:MOST]
     asked += [case for case in cases if not case.relevant][:MOST]
-    settings = Settings(store=":memory:", embed=EmbedSettings(embedder="bundled"))
-    with kept_vectors(cache) as vectors, open_search(suite, settings, vectors) as search:
-        rows = [_row(among_candidates(search, case), case) for case in asked]
-        by_words = replace(
-            search, view=SomeArms(search.view, ("like", "bm25")), calibrated_cosines=False
-        )
-        found = [_by_words(among_candidates(by_words, case), case) for case in asked]
-    print(f"{bench_set.name}: {len(rows)} queries", file=sys.stderr)
-    words = [each for each in found if each]
+    with kept_vectors(cache) as vectors, open_search(suite, SETTINGS, vectors) as search:
+        if embedder := embedder_of(SETTINGS):
+            texts = asked_of_embedder(search, [case.query for case in asked])
+            embed_ahead(embedder, vectors, texts)
+        seen = {
+            kind: _of_search(bench_set.name, each, asked) for kind, each in _kinds(search).items()
+        }
+    print(f"{bench_set.name}: {len(asked)} queries", file=sys.stderr)
+    return seen
+
+
+def _kinds(search: Search) -> Mapping[str, Search]:
+    """The search by each kind of evidence; none of them abstains."""
+    look = replace(search, rules=replace(search.rules, abstain=False))
+    words = SomeArms(search.view, ("like", "bm25"))
+    return {
+        LOOK: look,
+        MEANING: replace(look, rules=replace(look.rules, second_look="off")),
+        WORDS: replace(look, view=words, look=_no_look, calibrated_cosines=False),
+    }
+
+
+def _no_look(_text: str, _entries: Sequence[Entry]) -> Mapping[str, Look]:
+    return {}
+
+
+def _of_search(name: str, search: Search, cases: Sequence[EvalCase]) -> Seen:
+    few = [case for case in cases if case.relevant and case.candidates]
+    both = any(not case.relevant and case.candidates for case in cases)
+    asked = [(case, among_candidates(search, case)) for case in cases]
+    asked += [(case, search.within(case.candidates or ())) for case in few if both]
+    traces = [among.trace(case.query, depth=search.depth) for case, among in asked]
+    things = [(place, each) for place, trace in enumerate(traces) for each in (trace, *trace.parts)]
+    columns = _columns(search)
     return Seen(
-        bench_set.name,
-        np.array(rows),
-        np.array([bool(each.relevant) for each in asked]),
-        np.array([row for row, _ in words]),
-        np.array([right for _, right in words]),
+        name,
+        np.array([columns(evidence(each.steps, each.seen)) for _, each in things]),
+        np.array([_bounds(asked[place][1], each) for place, each in things]),
+        np.array([place for place, _ in things]),
+        np.array([bool(case.relevant) for case, _ in asked]),
+        np.array([_is_right(case, each) for (case, _), each in zip(asked, traces, strict=True)]),
+        np.arange(len(asked)) >= len(cases),
     )
 
 
-def _row(search: Search, case: EvalCase) -> tuple[float, float, float]:
-    trace = search.trace(case.query, depth=search.depth)
+def _columns(search: Search) -> Callable[[Evidence], Sequence[float]]:
+    """The numbers that a kind of evidence goes by, in the order of its constants."""
+    if not search.calibrated_cosines:
+        return lambda each: (each.share, each.lead, log(each.terms))
+    if search.rules.second_look == "off":
+        return lambda each: (each.cosine or 0.0,)
+    return lambda each: (each.look or 0.0, each.cosine or 0.0, each.look_lead)
+
+
+def _bounds(search: Search, trace: SearchTrace) -> tuple[float, float]:
+    """The least and the most that the rules leave of a chance, whatever a formula says."""
     if not trace.ranking:
-        return 0.0, 0.0, 0.0
-    every = (trace, *trace.parts)
-    seen = evidence(step for each in every for step in each.steps)
-    broad = any(search.is_broad(each.ranking[:BROAD_HITS]) for each in every)
-    by_rule = 1.0 if trace.chance == 1.0 else LOW * broad
-    return seen.share, seen.cosine or 0.0, by_rule
+        return 0.0, 0.0
+    if trace.chance == 1.0:  # it names a tool
+        return 1.0, 1.0
+    if trace.seen.absent:
+        return ABSENT, ABSENT
+    never_none = not search.calibrated_cosines or search.is_broad(trace.ranking[:BROAD_HITS])
+    return (LOW if never_none else 0.0), 1.0
 
 
-def _by_words(search: Search, case: EvalCase) -> tuple[tuple[float, float, float], bool] | None:
-    """The evidence of words, and whether one of the first hits is right; None without any."""
-    trace = search.trace(case.query, depth=search.depth)
-    if not trace.ranking or trace.parts or trace.chance == 1.0:
-        return None
-    seen = evidence(trace.steps)
-    first = counted(case, [match.id for match in trace.ranking])[:TIED]
-    return (seen.share, seen.lead, log(seen.terms)), not set(case.relevant).isdisjoint(first)
+def _is_right(case: EvalCase, trace: SearchTrace) -> bool:
+    first = counted(case, [match.id for match in trace.ranking])[:SHOWN]
+    return not set(case.relevant).isdisjoint(first)
 
 
-def _fit(every: Sequence[Seen]) -> Fit:
-    """Of the chance by meaning to the cosine, each set and each sort of query counted alike."""
-    rows = np.concatenate([each.rows[:, COSINE] for each in every])
-    fits = np.concatenate([each.fits for each in every])
-    weights = np.concatenate([_weights(each.fits) for each in every])
-    return Fit(*_regression(rows[:, None], fits, weights))
-
-
-def _word_fit(every: Sequence[Seen]) -> WordFit:
-    """Of the chance by words to what there is to go by, each set counted alike."""
-    rows = np.concatenate([each.words for each in every])
-    right = np.concatenate([each.right for each in every])
-    weights = np.concatenate([np.full(len(each.right), 1 / len(each.right)) for each in every])
-    return WordFit(*_regression(rows, right, weights))
-
-
-def _regression(rows: Numbers, fits: NDArray[np.bool_], weights: Numbers) -> list[float]:
-    """Logistic, by Newton's method: a slope for each column, then the base."""
-    inputs = np.column_stack([rows, np.ones(len(rows))])
-    found = np.zeros(inputs.shape[1])
-    for _ in range(STEPS):
-        chances = 1 / (1 + np.exp(-inputs @ found))
-        slope = inputs.T @ (weights * (fits - chances)) - 1e-3 * found
-        bend = (inputs * (weights * chances * (1 - chances))[:, None]).T @ inputs
-        found += np.linalg.solve(bend + 1e-3 * np.eye(len(found)), slope)
-    return found.tolist()
-
-
-def _sure_words(every: Sequence[Seen]) -> str:
-    """How often words alone are right where they are sure, each set judged by the others' fit."""
-    sure: list[bool] = []
-    for each in every:
-        *slopes, base = _word_fit([other for other in every if other is not each])
-        chances = 1 / (1 + np.exp(-(each.words @ np.array(slopes) + base)))
-        sure += each.right[chances >= HIGH].tolist()
-    total = sum(len(each.right) for each in every)
-    return f"{len(sure):,} of {total:,}, right in {100 * fmean(sure or [0]):.1f} %"
-
-
-def _weights(fits: NDArray[np.bool_]) -> Numbers:
-    return np.where(fits, 1 / max(fits.sum(), 1), 1 / max((~fits).sum(), 1))
-
-
-def _chances(fit: Fit, seen: Seen) -> Numbers:
-    by_fit = 1 / (1 + np.exp(-(fit.slope * seen.rows[:, COSINE] + fit.base)))
-    return np.maximum(by_fit, seen.rows[:, FLOOR])
-
-
-def _report(every: Sequence[Seen], chances: Sequence[Numbers]) -> str:
-    head = ["set", ">with an answer", ">without", ">answered, %", ">returned in vain, %"]
-    head += [f">in vain at {ANSWERED:.0%} answered, %"]
-    lines = [
-        _cells(each.name, each.fits, likely) for each, likely in zip(every, chances, strict=True)
+def report(every: Mapping[str, BySet]) -> str:
+    """The table of sets, that of words, and the constants."""
+    chances = {kind: judged(some) for kind, some in every.items()}
+    chances[AS_IT_IS] = [seen.chances(np.array(BY_WORDS)) for seen in every[WORDS]]
+    told = {kind: _told({**every, AS_IT_IS: every[WORDS]}[kind], chances[kind]) for kind in chances}
+    few = [
+        (_as_told(seen.part(seen.few | ~seen.fits)), likely[seen.few | ~seen.fits])
+        for seen, likely in zip(every[LOOK], chances[LOOK], strict=True)
+        if seen.few.any()
     ]
-    fit, words = _fit(every), _word_fit(every)
-    own = [_chances(fit, each) for each in every]
-    lines.append(_mean([line for line in lines if line[-1] != NOTHING]))
-    lines.append(_cells("**all queries of these**", *_with_both(every, chances)))
-    lines.append(_cells("the same, fitted to all sets", *_with_both(every, own)))
-    note = (
-        f"BY_MEANING = Fit({fit.slope:.2f}, {fit.base:.2f}), "
-        f"BY_WORDS = WordFit({', '.join(f'{each:.2f}' for each in words)})"
+    return "\n\n".join(
+        [
+            _by_set(told[LOOK], few),
+            "How often each word is right, in per cent, and of how many:",
+            _by_word(told),
+            f"Fitted to all sets: `{_constants(every)}`.",
+        ]
     )
-    sure = f"By words alone high confidence is said of {_sure_words(every)}."
-    return f"{table(head, lines)}\n\n{sure}\n\nFitted to all sets: `{note}`."
 
 
-def _mean(lines: Sequence[Sequence[str]]) -> list[str]:
-    """The mean of the sets that have both sorts, each counted alike."""
-    columns = [[float(line[number]) for line in lines] for number in range(3, 6)]
-    name = f"**mean of the {len(lines)} with both**"
-    return [name, "", "", *(f"{fmean(column):.1f}" for column in columns)]
-
-
-def _with_both(
-    every: Sequence[Seen], chances: Sequence[Numbers]
-) -> tuple[NDArray[np.bool_], Numbers]:
-    """All queries of the sets that have both sorts."""
+def _told(every: BySet, chances: Sequence[Numbers]) -> Sequence[Judged]:
+    """Without the queries that are there for the fit alone."""
     pairs = zip(every, chances, strict=True)
-    both = [(each.fits, likely) for each, likely in pairs if not each.fits.all()]
-    return np.concatenate([fits for fits, _ in both]), np.concatenate([own for _, own in both])
+    return [(seen.part(~seen.few), likely[~seen.few]) for seen, likely in pairs]
 
 
-def _cells(name: str, fits: NDArray[np.bool_], likely: Numbers) -> list[str]:
-    answered, vain = likely[fits], likely[~fits]
-    cells = [name, f"{len(answered):,}", f"{len(vain):,}", f"{100 * (answered >= LOW).mean():.1f}"]
+def _as_told(seen: Seen) -> Seen:
+    return replace(seen, few=np.zeros_like(seen.few))
+
+
+def _constants(every: Mapping[str, BySet]) -> str:
+    found = {kind: FITS[kind](*fitted(some).tolist()) for kind, some in every.items()}
+    return ", ".join(
+        f"{name} = {type(fit).__name__}({', '.join(f'{each:.2f}' for each in fit)})"
+        for name, fit in zip(("BY_LOOK", "BY_MEANING", "BY_WORDS"), found.values(), strict=True)
+    )
+
+
+def _by_set(told: Sequence[Judged], few: Sequence[Judged]) -> str:
+    head = ["set", ">with an answer", ">without", ">said, mean %", ">right, %"]
+    head += [">calibration error", ">right, and left empty, %", ">without, left empty, %"]
+    head += [f">the same at {1 - ANSWERED:.0%} wrongly empty, %"]
+    lines = [_cells(seen.name, seen, likely) for seen, likely in told]
+    lines += [_cells(f"{seen.name}, all among few", seen, likely) for seen, likely in few]
+    return table(head, lines)
+
+
+def _cells(name: str, seen: Seen, likely: Numbers) -> list[str]:
+    """A row: what is said and right is of all queries, weighted as in the fit."""
+    answered, vain, weights = likely[seen.fits], likely[~seen.fits], seen.weights()
+    weights = weights / weights.sum()
+    lost = seen.right & (likely < LOW)
+    cells = [
+        *(name, f"{len(answered):,}", f"{len(vain):,}"),
+        f"{100 * weights @ likely:.1f}",
+        f"{100 * weights @ seen.right:.1f}",
+        f"{_error(seen.right, likely, weights):.3f}",
+        f"{100 * lost.sum() / len(answered):.1f}",
+    ]
     if not len(vain):
         return [*cells, NOTHING, NOTHING]
     strict = np.quantile(answered, 1 - ANSWERED)
-    return [*cells, f"{100 * (vain >= LOW).mean():.1f}", f"{100 * (vain >= strict).mean():.1f}"]
+    return [*cells, f"{100 * (vain < LOW).mean():.1f}", f"{100 * (vain < strict).mean():.1f}"]
 
 
-def _curves(every: Sequence[Seen], chances: Sequence[Numbers]) -> list[Curve]:
-    pairs = zip(every, chances, strict=True)
-    curves = [
-        _curve(each.name, likely[each.fits], likely[~each.fits])
+def _error(right: Flags, likely: Numbers, weights: Numbers) -> float:
+    """The expected calibration error, as `toolcrib.evaluate.calibration` has it, with weights."""
+    place = np.minimum((likely * BINS).astype(int), BINS - 1)
+    return float(np.abs(np.bincount(place, weights * (likely - right))).sum())
+
+
+def _by_word(told: Mapping[str, Sequence[Judged]]) -> str:
+    lines: list[list[str]] = []
+    for kind, pairs in told.items():
+        lines.append([kind, *_words(pairs)])
+        everyday = [each for each in pairs if each[0].name == EVERYDAY]
+        lines.append([f"{kind}, everyday", *_words(everyday)])
+    return table(["", *(f">{word}" for word in WORDS_SAID)], lines)
+
+
+def _words(pairs: Sequence[Judged]) -> Iterator[str]:
+    """Of each word how many per cent are right, and of how many."""
+    said = [
+        (confidence_level(chance), right)
+        for seen, likely in pairs
+        for chance, right in zip(likely.tolist(), seen.right.tolist(), strict=True)
+    ]
+    for word in WORDS_SAID:
+        some = [right for each, right in said if each == word]
+        yield f"{100 * fmean(some):.1f} of {len(some):,}" if some else NOTHING
+
+
+def _curves(every: BySet) -> list[Curve]:
+    pairs = zip(every, judged(every), strict=True)
+    return [
+        _curve(each.name, likely[each.fits & ~each.few], likely[~each.fits])
         for each, likely in pairs
         if not each.fits.all()
     ]
-    fits, likely = _with_both(every, chances)
-    return [*curves, _curve("all of these", likely[fits], likely[~fits])]
 
 
 def _curve(name: str, answered: Numbers, vain: Numbers) -> Curve:

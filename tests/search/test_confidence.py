@@ -1,10 +1,11 @@
 import pytest
 
 from tests.workshop import search_rules
-from toolcrib.index import Arm
+from toolcrib.index import Arm, Look
 from toolcrib.model import Match, Ranking, Variant
 from toolcrib.search.confidence import LOW, Evidence, chance, confidence_level, evidence
 from toolcrib.search.fusion import VariantTrace
+from toolcrib.search.second_look import SecondLook
 
 
 def found_by(
@@ -27,12 +28,12 @@ def test_evidence_is_the_best_that_any_variant_says_of_any_tool():
     assert evidence([found_by(0.1), found_by(0.5, 0.2)])[:2] == (0.5, 0.2)
     assert evidence([found_by(0.1, 0.3), found_by(0.2, 0.1)])[:2] == (0.2, 0.3)
     assert evidence([found_by(0.1)])[:2] == (0.1, None)
-    assert evidence([found_nothing()]) == (0.0, None, 0.0, 1)
-    assert evidence([]) == (0.0, None, 0.0, 1)
+    assert evidence([found_nothing()]) == (0.0, None, 0.0, 1, None, 0.0)
+    assert evidence([]) == (0.0, None, 0.0, 1, None, 0.0)
 
 
 def test_the_lead_is_that_over_the_fifth():
-    assert evidence([found_by(0.4, terms=3)]) == (0.4, None, 0.4, 3)
+    assert evidence([found_by(0.4, terms=3)])[:4] == (0.4, None, 0.4, 3)
     assert evidence([found_by(0.4, tied=4)]).lead == pytest.approx(0.39)
     assert evidence([found_by(0.4, tied=5)]).lead == 0
 
@@ -58,6 +59,41 @@ def test_with_vectors_nearness_in_meaning_decides():
     assert likely[0] < 0.1
     assert 0.9 < likely[-1] < 1
     assert chance(Evidence(0.9, 0.3), calibrated=True) == likely[1]
+
+
+def test_evidence_has_the_best_second_look_and_its_lead():
+    looks = {f"t{n}": Look(score, 0.1) for n, score in enumerate((0.2, 0.7, 0.6, 0.5, 0.4))}
+    found = evidence([found_by(0.1, 0.3)], SecondLook(looks))
+    assert (found.look, found.look_lead) == (0.7, pytest.approx(0.5))
+    assert evidence([found_by(0.1, 0.3)], SecondLook()).look is None
+
+
+@pytest.mark.parametrize("number", ["look", "cosine", "look_lead"])
+def test_with_a_second_look_each_of_its_numbers_makes_it_surer(number: str):
+    middling = Evidence(0.5, 0.4, look=0.5, look_lead=0.1)
+    likely = [
+        chance(middling._replace(**{number: value}), calibrated=True) for value in (0.1, 0.4, 0.7)
+    ]
+    assert likely == sorted(set(likely))
+
+
+def test_a_second_look_tells_what_the_cosine_cannot():
+    """Five that answer the query alike say less than one that answers it best."""
+    alike, best = (Evidence(0.1, 0.4, look=0.5, look_lead=lead) for lead in (0.0, 0.3))
+    assert confidence_level(chance(alike, calibrated=True)) in ("low", "medium")
+    assert confidence_level(chance(best, calibrated=True)) == "high"
+
+
+def test_in_a_pool_of_a_few_there_is_no_lead_and_a_near_tool_still_fits():
+    few = Evidence(0.5, 0.6, look=0.6)
+    assert confidence_level(chance(few, calibrated=True)) in ("medium", "high")
+    assert confidence_level(chance(few._replace(cosine=0.2), calibrated=True)) in ("low", "none")
+
+
+def test_a_look_without_a_cosine_of_the_bundled_model_says_nothing():
+    looked = Evidence(0.2, None, look=0.9, look_lead=0.5)
+    assert chance(looked, calibrated=True) == chance(Evidence(0.2, None), calibrated=True)
+    assert chance(looked._replace(cosine=0.9), calibrated=False) == chance(looked, calibrated=True)
 
 
 def test_cosines_of_another_model_say_nothing():

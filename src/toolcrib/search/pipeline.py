@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 
 from toolcrib.index import Arm, Look, View
 from toolcrib.model import Entry, Match, Ranking, Variant
@@ -60,8 +61,8 @@ class SearchTrace:
 
     `boosts` is by what share use has raised which scores, `chance` how likely it is that one of
     the best fits. `parts` are the traces of the subqueries, if the text asks for several things:
-    each is cut by itself, then the whole and the parts are interleaved, and the chance is that of
-    the weakest part that is answered. `parts_left_out` are subqueries beyond the most.
+    each is cut by itself, then the whole and the parts are interleaved, and the chance is the mean
+    of theirs. `parts_left_out` are subqueries beyond the most.
     `corrections` are the misspelt words, which were looked up as what they mean.
     """
 
@@ -198,7 +199,7 @@ class Search:
             whole,
             ranking=ranking,
             after_cut=interleave(cut, weights),
-            chance=min((part.chance for part in parts if part.fits), default=whole.chance),
+            chance=_mean_chance(whole, parts),
             parts=parts,
             parts_left_out=tuple(several[MOST_SUBQUERIES:]),
         )
@@ -303,6 +304,12 @@ class Search:
             if (entry := self.entries.get(id)) and verb_family(entry.bare) == family:
                 bonus[id] = bonus.get(id, 0.0) + VERB_BOOST
         return bonus
+
+
+def _mean_chance(whole: SearchTrace, parts: Sequence[SearchTrace]) -> float:
+    """The chance of a task: the mean of the whole and of its parts, of those that are answered."""
+    answered = [each.chance for each in (whole, *parts) if each.fits]
+    return fmean(answered) if answered else whole.chance
 
 
 def _with_corrections(trace: SearchTrace, made: tuple[Correction, ...]) -> SearchTrace:
