@@ -57,7 +57,9 @@ class ToolsKept:
             some = every[start : start + 500]
             vectors, tokens = cached.cached(some), cached.tokens(some)
             self._known |= {
-                text: TextReading(vectors[text], tokens[text], np.ones(len(tokens[text])))
+                text: TextReading(
+                    vectors[text], tokens[text], np.ones(len(tokens[text]), np.float32)
+                )
                 for text in vectors
             }
 

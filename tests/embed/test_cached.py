@@ -1,9 +1,11 @@
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from tests.embed.dict_cache import DictCache
 from tests.embed.hash_embedder import HashEmbedder
@@ -188,6 +190,7 @@ def test_a_query_is_read_once_and_leaves_nothing_in_the_store():
     cached = CachedEmbedder(embedder, cache)
     cached.embed(["send it"], keep=False)
     reading = cached.read("send it")
+    assert reading is not None
     assert cached.read("send it") is reading
     assert embedder.asked == [["send it"]]
     assert reading.weights.tolist() == [4, 2]
@@ -201,7 +204,9 @@ def test_a_query_that_was_forgotten_is_read_again():
     cached.read("send it")
     for number in range(QUERIES):
         cached.read(f"query {number}")
-    assert cached.read("send it").tokens.tobytes() == tokens_of(["send", "it"]).tobytes()
+    again = cached.read("send it")
+    assert again is not None
+    assert again.tokens.tobytes() == tokens_of(["send", "it"]).tobytes()
     assert embedder.asked.count(["send it"]) == 2
 
 
@@ -235,17 +240,22 @@ def test_an_embedder_that_reads_no_words_has_no_readings_and_no_tokens():
 
 ROW = np.ones(32, np.float32)
 TOKENS = np.ones((2, TOKEN_WIDTH), np.int8)
+FLOATS: Any = TOKENS.astype(np.float32)
+
+
+def weights(*some: float) -> NDArray[np.float32]:
+    return np.array(some, np.float32)
 
 
 @pytest.mark.parametrize(
     ("reading", "cause"),
     [
-        (TextReading(ROW, TOKENS.astype(np.float32), np.ones(2)), "numbers of 8 bits"),
-        (TextReading(ROW, TOKENS[:, :-1], np.ones(2)), "rows of 64"),
-        (TextReading(ROW, TOKENS, np.ones(3)), "one weight"),
-        (TextReading(ROW, TOKENS, np.array([1, np.nan])), "one weight"),
-        (TextReading(ROW, TOKENS, np.array([1, -1])), "one weight"),
-        (TextReading(ROW * np.inf, TOKENS, np.ones(2)), "not a finite number"),
+        (TextReading(ROW, FLOATS, weights(1, 1)), "numbers of 8 bits"),
+        (TextReading(ROW, TOKENS[:, :-1], weights(1, 1)), "rows of 64"),
+        (TextReading(ROW, TOKENS, weights(1, 1, 1)), "one weight"),
+        (TextReading(ROW, TOKENS, weights(1, np.nan)), "one weight"),
+        (TextReading(ROW, TOKENS, weights(1, -1)), "one weight"),
+        (TextReading(ROW * np.inf, TOKENS, weights(1, 1)), "not a finite number"),
         ("no reading", "no vectors from words"),
     ],
 )

@@ -228,7 +228,9 @@ def test_a_look_that_fails_costs_the_look_and_is_said_once_until_it_works_again(
         assert looking.warned == [said] * times
         looking.cache.broken = False
         assert looking.look("read it", "read")
-        looking.catalog._embedder._recent_tokens = type(looking.catalog._embedder._recent_tokens)(9)
+        embedder = looking.catalog._embedder
+        assert embedder is not None
+        embedder._recent_tokens = type(embedder._recent_tokens)(9)
 
 
 def test_an_embedder_that_cannot_read_a_query_costs_the_look():
