@@ -74,12 +74,10 @@ def test_every_set_counts_alike_and_everyday_as_four():
 
 
 def test_a_query_is_judged_by_a_fit_that_has_not_seen_it():
-    """What is right here is the reverse: only a fit to it would say so."""
-    reverse = replace(seen("odd", 1), name="odd")
-    reverse = replace(reverse, right=~reverse.right)
-    sets = [seen("one", 1), seen("two", 1), reverse]
-    likely = judged(sets)[-1]
-    assert likely[reverse.right].mean() < likely[~reverse.right].mean()
+    one, two = seen("one", 1), seen("two", 1)
+    by_one, by_two = judged([one, two])
+    assert np.allclose(by_one, one.chances(fitted([two])))
+    assert np.allclose(by_two, two.chances(fitted([one])))
 
 
 def test_everyday_is_judged_by_the_rest_of_it_too():
