@@ -42,13 +42,19 @@ def test_the_best_of_each_come_first_and_each_id_once():
 def test_behind_the_best_what_several_rank_comes_first():
     rankings = [scored(a=0.9, x=0.8, b=0.7), scored(c=0.6, x=0.5, b=0.4), scored(b=0.5, y=0.4)]
     assert [match.id for match in interleave(rankings, [1, 1, 1])] == ["a", "b", "c", "x", "y"]
-    lighter = [match.id for match in interleave(rankings, [1, 1, 3])]
-    assert lighter == ["a", "b", "c", "y", "x"]
+    heavier = [match.id for match in interleave(rankings, [1, 1, 3])]
+    assert heavier == ["b", "a", "c", "y", "x"]
 
 
 def test_a_score_is_the_best_that_any_gives_it():
     taken = interleave([scored(a=0.3, b=0.2), scored(c=0.9, a=0.8)], [1, 1])
-    assert taken == scored(a=0.8, c=0.9, b=0.2)
+    assert taken == scored(c=0.9, a=0.8, b=0.2)
+
+
+def test_of_the_best_the_surest_leads_by_its_score_and_its_weight():
+    rankings = [scored(a=0.5, b=0.4), scored(c=0.6)]
+    assert [match.id for match in interleave(rankings, [1, 1])] == ["c", "a", "b"]
+    assert [match.id for match in interleave(rankings, [2.5, 1])] == ["a", "c", "b"]
 
 
 def test_nothing_gives_nothing():

@@ -38,7 +38,7 @@ def boosted(ranking: Ranking, shares: Mapping[str, float]) -> Ranking:
 def interleave(rankings: Sequence[Ranking], weights: Sequence[float]) -> Ranking:
     """The best of each first; then the rest, by how high and how often they are ranked; once each.
 
-    The best of the first ranking comes before all others.
+    Of the best, the one with the highest score comes before all others.
     Its score is the best that any of them gives it. So scores may rise on the way down: the
     rankings say how well each fits what it was ranked for, not which need comes first.
     """
@@ -48,11 +48,12 @@ def interleave(rankings: Sequence[Ranking], weights: Sequence[float]) -> Ranking
         for place, (id, score) in enumerate(ranking, 1):
             scores[id] = max(score, scores.get(id, score))
             worth[id] = worth.get(id, 0.0) + weight / (FIRST_PLACES + place)
-    first, *others = [ranking[0].id for ranking in rankings if ranking] or [""]
+    pairs = zip(weights, rankings, strict=True)
+    tops = [(weight * ranking[0].score, ranking[0].id) for weight, ranking in pairs if ranking]
+    first = max(tops, key=lambda top: top[0], default=(0.0, ""))[1]
+    best = {id for _, id in tops}
     turns = (match.id for turn in zip_longest(*rankings) for match in turn if match)
-    ordered = sorted(
-        dict.fromkeys(turns), key=lambda id: (id != first, id not in others, -worth[id])
-    )
+    ordered = sorted(dict.fromkeys(turns), key=lambda id: (id != first, id not in best, -worth[id]))
     return [Match(id, scores[id]) for id in ordered]
 
 
