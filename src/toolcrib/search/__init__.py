@@ -9,8 +9,7 @@ task_parts     the parts of a task that asks for several things
 languages      into which languages it is translated, and how much that counts
 name_mentions  tools that the query names outright
 products       products and servers that a query names, and which tools are theirs
-verbs          families of verbs, their opposites, and those that destroy
-questions      questions about the world, which a web search may answer
+verbs          families of verbs, their opposites, those that destroy; questions to the world
 pipeline       `Search`: all steps for one free text, kept in a `SearchTrace`
 zscore, rrf    the two formulas of fusion; `fusion` chooses
 second_look    the first matches, put in order by how well they answer every word

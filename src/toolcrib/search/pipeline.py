@@ -21,13 +21,12 @@ from toolcrib.search.languages import translation_weight
 from toolcrib.search.name_mentions import RESPELT, VERBATIM, is_identifier, mentioned_names
 from toolcrib.search.products import PoolProducts
 from toolcrib.search.query_syntax import unwrapped
-from toolcrib.search.questions import asks_the_world
 from toolcrib.search.rankings import autocut, boosted, interleave, top_band
 from toolcrib.search.rules import SearchRules
 from toolcrib.search.second_look import LOOKED_AT, SecondLook, look_again
 from toolcrib.search.task_parts import MOST_SUBQUERIES, subqueries, whole_weight
 from toolcrib.search.variants import query_variants
-from toolcrib.search.verbs import verb_family
+from toolcrib.search.verbs import asks_the_world, verb_family
 from toolcrib.text import Correction, Glossary, Language, Lexicon, detect_language
 
 DEPTH = 30

@@ -1,6 +1,6 @@
 import pytest
 
-from toolcrib.search.questions import asks_the_world
+from toolcrib.search.verbs import asks_the_world
 
 OF_THE_WORLD = [
     "who is the CEO of Nvidia",
