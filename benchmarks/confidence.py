@@ -41,7 +41,6 @@ from toolcrib.evaluate.calibration import BINS, SHOWN
 from toolcrib.evaluate.cases import EvalCase
 from toolcrib.evaluate.evaluation import among_candidates
 from toolcrib.evaluate.measures import counted
-from toolcrib.index import Look
 from toolcrib.model import Entry
 from toolcrib.search import Search
 from toolcrib.search.confidence import (
@@ -124,7 +123,7 @@ def _kinds(search: Search) -> Mapping[str, Search]:
     }
 
 
-def _no_look(_text: str, _entries: Sequence[Entry]) -> Mapping[str, Look]:
+def _no_look(_text: str, _entries: Sequence[Entry]) -> Mapping[str, float]:
     return {}
 
 

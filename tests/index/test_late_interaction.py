@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from toolcrib.embed import TextReading
 from toolcrib.embed.protocol import TOKEN_WIDTH
-from toolcrib.index.late_interaction import STEPS, Look, late_interaction
+from toolcrib.index.late_interaction import STEPS, late_interaction
 
 SEEDS = st.integers(0, 2**32 - 1)
 COUNTS = st.integers(1, 64)
@@ -34,8 +34,7 @@ def plain(asked, tool):
     ]
     total = sum(map(float, asked.weights))
     shares = [float(weight) / total for weight in asked.weights]
-    score = sum(each * share for each, share in zip(best, shares, strict=True))
-    return Look(score, max((1 - each) * share for each, share in zip(best, shares, strict=True)))
+    return sum(each * share for each, share in zip(best, shares, strict=True))
 
 
 @given(SEEDS, st.integers(1, 6), st.lists(COUNTS, max_size=4))
@@ -69,8 +68,7 @@ def test_no_tools_are_no_looks():
 def test_a_tool_that_has_every_word_lacks_none(count):
     words = tokens(np.random.default_rng(2), count)
     [look] = late_interaction(query(words), [words[::-1]])
-    assert look.score == pytest.approx(1, abs=0.02)
-    assert look.missing == pytest.approx(0, abs=0.02)
+    assert look == pytest.approx(1, abs=0.02)
 
 
 def test_every_word_has_to_be_answered_for_by_itself():
@@ -78,7 +76,7 @@ def test_every_word_has_to_be_answered_for_by_itself():
     words[0, 0] = words[1, 1] = STEPS
     half = words[:1]
     [look] = late_interaction(query(words), [np.repeat(half, 9, axis=0)])
-    assert look == pytest.approx(Look(score=0.5, missing=0.5))
+    assert look == pytest.approx(0.5)
 
 
 def test_a_word_counts_by_its_weight():
@@ -86,14 +84,14 @@ def test_a_word_counts_by_its_weight():
     words[0, 0] = words[1, 1] = STEPS
     asked = query(words, np.array([0.9, 0.3], np.float32))
     one, other = late_interaction(asked, [words[:1], words[1:]])
-    assert one == pytest.approx(Look(score=0.75, missing=0.25))
-    assert other == pytest.approx(Look(score=0.25, missing=0.75))
+    assert one == pytest.approx(0.75)
+    assert other == pytest.approx(0.25)
 
 
 def test_weights_of_zero_divide_by_no_zero():
     words = tokens(np.random.default_rng(3), 2)
     [look] = late_interaction(query(words, np.zeros(2, np.float32)), [words])
-    assert look == Look(0.0, 0.0)
+    assert look == 0.0
 
 
 def test_it_takes_one_thread_of_blas(monkeypatch):

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.workshop import search_rules
-from toolcrib.index import Arm, Look
+from toolcrib.index import Arm
 from toolcrib.model import Match, Ranking, Variant
 from toolcrib.search.confidence import LOW, Evidence, chance, confidence_level, evidence
 from toolcrib.search.fusion import VariantTrace
@@ -62,7 +62,7 @@ def test_with_vectors_nearness_in_meaning_decides():
 
 
 def test_evidence_has_the_best_second_look_and_its_lead():
-    looks = {f"t{n}": Look(score, 0.1) for n, score in enumerate((0.2, 0.7, 0.6, 0.5, 0.4))}
+    looks = {f"t{n}": score for n, score in enumerate((0.2, 0.7, 0.6, 0.5, 0.4))}
     found = evidence([found_by(0.1, 0.3)], SecondLook(looks))
     assert (found.look, found.look_lead) == (0.7, pytest.approx(0.5))
     assert evidence([found_by(0.1, 0.3)], SecondLook()).look is None

@@ -24,7 +24,7 @@ from tests.workshop import (
 )
 from toolcrib.access import Scope, hidden_names
 from toolcrib.embed import CachedEmbedder, Embedder
-from toolcrib.index import Catalog, Look, MemoryEngine, SqliteEngine
+from toolcrib.index import Catalog, MemoryEngine, SqliteEngine
 from toolcrib.model import Capability, Entry, Match, Query
 from toolcrib.search import Search, answer_query
 from toolcrib.search.second_look import (
@@ -67,8 +67,8 @@ def ranking(search: Search, text: str) -> Sequence[Match]:
     return search.trace(text, depth=None).ranking
 
 
-def looks(**scores: float) -> Mapping[str, Look]:
-    return {id: Look(score, 0.0) for id, score in scores.items()}
+def looks(**scores: float) -> Mapping[str, float]:
+    return scores
 
 
 def test_without_a_look_the_order_stays():
@@ -125,7 +125,7 @@ def test_what_was_not_looked_at_has_no_lift():
 
 def test_what_is_beyond_the_first_stays_behind_in_its_order():
     fused = [Match(f"{n:03}", float(-n)) for n in range(LOOKED_AT + 20)]
-    some = {match.id: Look(0.9 - n / 100, 0.0) for n, match in enumerate(fused[:LOOKED_AT])}
+    some = {match.id: 0.9 - n / 100 for n, match in enumerate(fused[:LOOKED_AT])}
     again = SecondLook(some).reorder(fused)
     assert fused[LOOKED_AT].score > again[LOOKED_AT - 1].score == again[LOOKED_AT].score
     assert {match.id for match in again[:LOOKED_AT]} == {m.id for m in fused[:LOOKED_AT]}
@@ -138,7 +138,7 @@ def test_what_is_beyond_the_first_stays_behind_in_its_order():
 )
 def test_nothing_is_lost_and_no_score_rises_down_the_list(scores, seen):
     fused = [Match(id, score) for id, score in sorted(scores.items(), key=lambda each: -each[1])]
-    some = {match.id: Look(score, 0.0) for match, score in zip(fused, seen, strict=False)}
+    some = {match.id: score for match, score in zip(fused, seen, strict=False)}
     again = SecondLook(some).reorder(fused)
     assert sorted(match.id for match in again) == sorted(scores)
     assert [m.score for m in again] == sorted((m.score for m in again), reverse=True)
@@ -167,9 +167,9 @@ def test_both_engines_answer_alike(text: str):
 def test_the_look_is_at_the_first_visible_matches_and_at_no_other():
     asked: list[Sequence[Entry]] = []
 
-    def look(_text: str, entries: Sequence[Entry]) -> Mapping[str, Look]:
+    def look(_text: str, entries: Sequence[Entry]) -> Mapping[str, float]:
         asked.append(entries)
-        return {entry.name: Look(1.0, 0.0) for entry in [*entries, *search.entries.values()]}
+        return {entry.name: 1.0 for entry in [*entries, *search.entries.values()]}
 
     with searching("memory", WordEmbedder(), *many(2 * LOOKED_AT)) as search:
         spied = replace(search, look=look)
@@ -183,7 +183,7 @@ def test_the_look_is_at_the_first_visible_matches_and_at_no_other():
 def test_the_look_is_at_the_text_as_it_was_corrected():
     asked: list[str] = []
 
-    def look(text: str, _entries: Sequence[Entry]) -> Mapping[str, Look]:
+    def look(text: str, _entries: Sequence[Entry]) -> Mapping[str, float]:
         asked.append(text)
         return {}
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from toolcrib.index.bm25_formula import FieldWeights
     from toolcrib.index.catalog import Catalog
     from toolcrib.index.document import Document, document_of, server_words
-    from toolcrib.index.late_interaction import Look
     from toolcrib.index.memory.bm25 import bm25_arm
     from toolcrib.index.memory.engine import MemoryEngine
     from toolcrib.index.protocol import Arm, Progress, Superseded, View
@@ -42,7 +41,6 @@ else:
             "bm25_formula": ("FieldWeights",),
             "catalog": ("Catalog",),
             "document": ("Document", "document_of", "server_words"),
-            "late_interaction": ("Look",),
             "memory.bm25": ("bm25_arm",),
             "memory.engine": ("MemoryEngine",),
             "protocol": ("Arm", "Progress", "Superseded", "View"),
@@ -55,7 +53,6 @@ __all__ = [
     "Catalog",
     "Document",
     "FieldWeights",
-    "Look",
     "MemoryEngine",
     "Progress",
     "SqliteEngine",

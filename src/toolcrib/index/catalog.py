@@ -13,7 +13,7 @@ from toolcrib.embed import BUNDLED_MODEL as BUNDLED
 from toolcrib.embed import CachedEmbedder
 from toolcrib.errors import EmbedError, StoreError, ToolcribError
 from toolcrib.index.document import Document, document_of, embedded_text
-from toolcrib.index.late_interaction import Look, late_interaction
+from toolcrib.index.late_interaction import late_interaction
 from toolcrib.index.protocol import Engine, Progress, Superseded, View
 from toolcrib.index.worker import BackgroundWorker
 from toolcrib.model import Entry, Variant
@@ -136,7 +136,7 @@ class Catalog:
         pairs = zip(variants, vectors.tolist(), strict=True)
         return [replace(variant, vector=vector) for variant, vector in pairs]
 
-    def look(self, text: str, entries: Sequence[Entry]) -> Mapping[str, Look]:
+    def look(self, text: str, entries: Sequence[Entry]) -> Mapping[str, float]:
         """How well each entry answers every word of a text, by name; see `late_interaction`.
 
         Empty where words cannot be told apart; an entry that was not embedded is left out.

@@ -10,7 +10,6 @@ know each find no good match. Tokens come from the embedder, 8 bits a number; se
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,25 +20,14 @@ STEPS = 127
 """The largest number of a token: its cosines are counted in the square of it."""
 
 
-class Look(NamedTuple):
-    """How well a tool answers a query: in all, and its word that is answered worst.
+def late_interaction(query: TextReading, tools: Sequence[Tokens]) -> list[float]:
+    """The look at each tool, from -1 to 1, in order.
 
-    `score` is from -1 to 1. `missing` is how much the worst answered word lacks of a full match,
-    by its share of the query's weight: 0 if every word is answered.
+    The query and every tool have at least one token.
     """
-
-    score: float
-    missing: float
-
-
-def late_interaction(query: TextReading, tools: Sequence[Tokens]) -> list[Look]:
-    """A look at each tool, in order. The query and every tool have at least one token."""
     words = query.tokens.astype(np.float32)
     shares = query.weights / max(float(query.weights.sum()), 1e-6)
-    return [
-        Look(float(best @ shares), float(((1 - best) * shares).max()))
-        for best in _best_matches(words, tools)
-    ]
+    return [float(best @ shares) for best in _best_matches(words, tools)]
 
 
 def _best_matches(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
-from toolcrib.index import Arm, Look, View
+from toolcrib.index import Arm, View
 from toolcrib.model import Entry, Match, Ranking, Variant
 from toolcrib.search.confidence import (
     ABSENT,
@@ -43,14 +43,14 @@ BROAD_HITS = 3
 MOST_BROAD = 20
 
 EmbedVariants = Callable[[Sequence[Variant]], Sequence[Variant]]
-LookAt = Callable[[str, Sequence[Entry]], Mapping[str, Look]]
+LookAt = Callable[[str, Sequence[Entry]], Mapping[str, float]]
 
 
 def _nothing(_name: str) -> Sequence[str]:
     return ()
 
 
-def _no_look(_text: str, _entries: Sequence[Entry]) -> Mapping[str, Look]:
+def _no_look(_text: str, _entries: Sequence[Entry]) -> Mapping[str, float]:
     return {}
 
 

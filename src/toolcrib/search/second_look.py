@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from math import sqrt
 from statistics import fmean
 
-from toolcrib.index import Look
 from toolcrib.model import Entry, Match, Ranking
 from toolcrib.search.products import (
     PoolProducts,
@@ -46,7 +45,7 @@ class SecondLook:
     `absent` says that a product is named which is nowhere in the pool.
     """
 
-    looks: Mapping[str, Look] = field(default_factory=dict[str, Look])
+    looks: Mapping[str, float] = field(default_factory=dict[str, float])
     by_product: Mapping[str, float] = field(default_factory=dict[str, float])
     unasked: frozenset[str] = frozenset()
     absent: bool = False
@@ -54,12 +53,12 @@ class SecondLook:
     @property
     def best(self) -> float | None:
         """The best look of all; None without any."""
-        return max((look.score for look in self.looks.values()), default=None)
+        return max(self.looks.values(), default=None)
 
     @property
     def lead(self) -> float:
         """By how much the best look leads the fifth."""
-        scores = sorted((look.score for look in self.looks.values()), reverse=True)
+        scores = sorted(self.looks.values(), reverse=True)
         return scores[0] - scores[TIED - 1] if len(scores) >= TIED else 0.0
 
     def contributions(self) -> Mapping[str, Mapping[str, float]]:
@@ -83,7 +82,7 @@ class SecondLook:
 
 
 def look_again(
-    text: str, entries: Sequence[Entry], looks: Mapping[str, Look], known: PoolProducts | None
+    text: str, entries: Sequence[Entry], looks: Mapping[str, float], known: PoolProducts | None
 ) -> SecondLook:
     """What is to be said of these entries, the first matches of a text.
 
@@ -104,8 +103,8 @@ def _gate(best: float | None) -> float:
     return 0.0 if best is None else min(1.0, max(0.0, (best - CLOSED) / (OPEN - CLOSED)))
 
 
-def _zscores(looks: Mapping[str, Look]) -> Mapping[str, float]:
-    scores = [look.score for look in looks.values()]
+def _zscores(looks: Mapping[str, float]) -> Mapping[str, float]:
+    scores = list(looks.values())
     mean = fmean(scores) if scores else 0.0
     deviation = sqrt(fmean((score - mean) ** 2 for score in scores)) if scores else 0.0
-    return {id: (look.score - mean) / (deviation or 1.0) for id, look in looks.items()}
+    return {id: (look - mean) / (deviation or 1.0) for id, look in looks.items()}
