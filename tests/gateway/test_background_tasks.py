@@ -77,8 +77,12 @@ def test_a_failure_is_kept_with_its_reason_and_tried_again_more_and_more_rarely(
             assert "NOBODY_HAS_THIS" in poor.message
             assert poor.code == "not_configured"
             await until_async(lambda: (servers["late"].status().failure or first).at > first.at)
-            said = {each["server"]: each for each in (await live.ask("servers"))["servers"]}
-            assert said["late"]["remedy"].endswith("then run toolcrib refresh late")
+
+            async def remedy() -> str:  # between two tries: while one is under way there is none
+                said = {each["server"]: each for each in (await live.ask("servers"))["servers"]}
+                return said["late"]["remedy"]
+
+            assert (await until_async(remedy)).endswith("then run toolcrib refresh late")
             fake = entry()
             words = " ".join([fake["command"], *fake["args"]])
             late.write_text(f"#!/bin/sh\nexec {words}\n")
