@@ -32,7 +32,7 @@ import numpy as np
 from benchmarks.ahead import asked_of_embedder, embed_ahead, kept_vectors
 from benchmarks.chance_fit import EVERYDAY, BySet, Flags, Judged, Numbers, Seen, fitted, judged
 from benchmarks.curve import Curve, drawn
-from benchmarks.everyday import SETTINGS, with_servers
+from benchmarks.everyday import SETTINGS
 from benchmarks.folder import BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.some_arms import SomeArms
@@ -97,7 +97,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _seen(bench_set: BenchSet, cache: Path | None) -> Mapping[str, Seen]:
     """What search sees of the queries of a set, by each kind of evidence."""
     suite = bench_set.load()
-    suite = with_servers(suite) if bench_set.name == EVERYDAY else suite
     cases = Random(1).sample(list(suite.cases.values()), len(suite.cases))
     asked = [case for case in cases if case.relevant][:MOST]
     asked += [case for case in cases if not case.relevant][:MOST]

@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if said.minilm:
             check_folder(said.minilm)
         [one] = find_sets(bench_dir(said.bench_dir, os.environ), [said.set]).sets
-        suite = with_servers(one.load())
+        suite = one.load()
         with kept_vectors(said.cache) as vectors:
             text = report(measure(suite, vectors, said.minilm))
         print(text)
@@ -86,15 +86,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
             put(said.markdown, NAME, text)
     except (NoBench, NoMarks, NoMiniLm) as error:
         parser.error(str(error))
-
-
-def with_servers(suite: EvalSuite) -> EvalSuite:
-    """The suite with each tool under the server that its id names: server::tool."""
-    tools = {
-        id: tool.model_copy(update={"server": id.rpartition("::")[0]})
-        for id, tool in suite.tools.items()
-    }
-    return replace(suite, tools=tools)
 
 
 def measure(suite: EvalSuite, vectors: VectorCache, minilm: Path | None) -> Measured:

@@ -86,7 +86,9 @@ def prefixed_names(tools: Mapping[str, EvalTool]) -> Mapping[str, str]:
     """The ids by names that begin with the server's; of equal ones the second gets a number."""
     names: dict[str, str] = {}
     for number, (id, tool) in enumerate(tools.items()):
-        name = _ILLEGAL.sub("_", f"{tool.server}_{tool.name}" if tool.server else tool.name)
+        name = _ILLEGAL.sub(
+            "_", f"{tool.server_name}_{tool.name}" if tool.server_name else tool.name
+        )
         names[f"{name}_{number}" if name in names else name] = id
     return names
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from benchmarks.ahead import asked_of_embedder, embed_ahead, kept_vectors
 from benchmarks.curve import Panel, drawn_panels
-from benchmarks.everyday import CHINESE, ENGLISH, SETTINGS, with_servers
+from benchmarks.everyday import CHINESE, ENGLISH, SETTINGS
 from benchmarks.folder import SEED, BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.rankings import DEPTH
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _said(bench_set: BenchSet, cache: Path | None) -> Sequence[Said]:
     """What search says of the requests of a set: all of everyday, of others the unanswerable."""
-    suite = with_servers(bench_set.load())
+    suite = bench_set.load()
     cases = [
         each for each in suite.cases.values() if bench_set.name == EVERYDAY or not each.relevant
     ]

@@ -6,13 +6,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from toolcrib.embed.bundled.embedder import MOST_TOKENS
+from toolcrib.embed.protocol import TOKEN_WIDTH
 from training.batches import autocast
 from training.losses import late_each
 from training.measure import TOP, DevSet, ranked, recall
-from training.network import TOKEN_WIDTH, WIDTH, Encoder, Reading
+from training.network import WIDTH, Encoder, Reading
 
-MOST_TOKENS = 64
-"""So many tokens of a document are kept."""
 FIRST = 0.7
 """How much the first order counts beside the second look, both in standard deviations."""
 ANSWERED = 0.97

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from toolcrib.embed.protocol import TOKEN_WIDTH
+
 WIDTH, HEADS, INNER, EPS = 384, 12, 1536, 1e-12
 POSITIONS = 128
-TOKEN_WIDTH = 64
-"""How many numbers a token has in the second look."""
 
 
 class Layer(nn.Module):

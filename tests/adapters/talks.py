@@ -4,11 +4,13 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from typing import Any
 
 import anthropic
 import openai
+import pytest
 from google import genai
 from google.genai import types
 
@@ -205,3 +207,22 @@ def talking(
     with ScriptedModel(turns, unknown=unknown) as model:
         yield kind(crib, own, model, said, prefetch)
     assert model.is_over
+
+
+WIRES: dict[str, Any] = {
+    "anthropic": partial(talking, AnthropicTalk),
+    "anthropic append": partial(talking, AnthropicTalk, mode="append"),
+    "anthropic proxy": partial(talking, AnthropicTalk, mode="proxy"),
+    "responses": partial(talking, ResponsesTalk),
+    "responses inject": partial(talking, ResponsesTalk, mode="inject"),
+    "responses append": partial(talking, ResponsesTalk, mode="append"),
+    "responses proxy": partial(talking, ResponsesTalk, mode="proxy"),
+    "chat": partial(talking, ChatTalk),
+    "chat proxy": partial(talking, ChatTalk, mode="proxy"),
+    "gemini": partial(talking, GeminiTalk),
+    "gemini proxy": partial(talking, GeminiTalk, mode="proxy"),
+}
+CONSTANT = {"responses", "responses inject"} | {name for name in WIRES if "proxy" in name}
+"""The wires on which the tools of a request never change."""
+
+on_every_wire = pytest.mark.parametrize("name", WIRES)

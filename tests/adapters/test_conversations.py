@@ -1,19 +1,12 @@
 """What holds on every wire: the real SDK, and the provider faked where its requests arrive."""
 
 import asyncio
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from tests.adapters.talks import (
-    AnthropicTalk,
-    ChatTalk,
-    GeminiTalk,
-    ResponsesTalk,
-    talking,
-)
+from tests.adapters.talks import CONSTANT, WIRES, on_every_wire
 from tests.adapters.weather import (
     FORECAST,
     NOW,
@@ -35,24 +28,6 @@ OSLO = CallTool(FORECAST, {"city": "Oslo"})
 FIND = SearchTools("weather forecast")
 PROXY = "call_tool"
 NO_EMBEDDER = EmbedSettings(embedder="none")
-
-WIRES: dict[str, Any] = {
-    "anthropic": partial(talking, AnthropicTalk),
-    "anthropic append": partial(talking, AnthropicTalk, mode="append"),
-    "anthropic proxy": partial(talking, AnthropicTalk, mode="proxy"),
-    "responses": partial(talking, ResponsesTalk),
-    "responses inject": partial(talking, ResponsesTalk, mode="inject"),
-    "responses append": partial(talking, ResponsesTalk, mode="append"),
-    "responses proxy": partial(talking, ResponsesTalk, mode="proxy"),
-    "chat": partial(talking, ChatTalk),
-    "chat proxy": partial(talking, ChatTalk, mode="proxy"),
-    "gemini": partial(talking, GeminiTalk),
-    "gemini proxy": partial(talking, GeminiTalk, mode="proxy"),
-}
-CONSTANT = {"responses", "responses inject"} | {name for name in WIRES if "proxy" in name}
-"""The wires on which the tools of a request never change."""
-
-on_every_wire = pytest.mark.parametrize("name", WIRES)
 
 
 @pytest.fixture(scope="module")

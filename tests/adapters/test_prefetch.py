@@ -1,13 +1,12 @@
 """What the user's message shows before any search: on every wire, at the provider's door."""
 
 import json
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from tests.adapters.talks import AnthropicTalk, ChatTalk, GeminiTalk, ResponsesTalk, talking
+from tests.adapters.talks import CONSTANT, WIRES, on_every_wire
 from tests.adapters.weather import FORECAST, NOW, RADAR, Weather, grows, raw, weather_crib
 from toolcrib import Crib
 from toolcrib.adapters.auto import choose_prefetch
@@ -18,24 +17,6 @@ from toolcrib.testing import CallTool, Say, SearchTools
 OSLO = CallTool(FORECAST, {"city": "Oslo"})
 RAIN = CallTool(RADAR, {"city": "Oslo"})
 PROXY = "call_tool"
-
-WIRES: dict[str, Any] = {
-    "anthropic": partial(talking, AnthropicTalk),
-    "anthropic append": partial(talking, AnthropicTalk, mode="append"),
-    "anthropic proxy": partial(talking, AnthropicTalk, mode="proxy"),
-    "responses": partial(talking, ResponsesTalk),
-    "responses inject": partial(talking, ResponsesTalk, mode="inject"),
-    "responses append": partial(talking, ResponsesTalk, mode="append"),
-    "responses proxy": partial(talking, ResponsesTalk, mode="proxy"),
-    "chat": partial(talking, ChatTalk),
-    "chat proxy": partial(talking, ChatTalk, mode="proxy"),
-    "gemini": partial(talking, GeminiTalk),
-    "gemini proxy": partial(talking, GeminiTalk, mode="proxy"),
-}
-CONSTANT = {"responses", "responses inject"} | {name for name in WIRES if "proxy" in name}
-"""The wires on which the tools of a request never change."""
-
-on_every_wire = pytest.mark.parametrize("name", WIRES)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Every system is measured on the same requests, and what is not installed is said."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from benchmarks import everyday, peer_search
 from benchmarks.peer_search import PydanticAiSearch, prefixed_names
+from tests.benchmarks.tiny_bench import add_everyday
 from toolcrib.evaluate.cases import EvalTool
 from toolcrib.settings import EmbedSettings, Settings
 
@@ -34,12 +34,7 @@ REQUESTS = [
 @pytest.fixture
 def set_(bench: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A set of the kind, measured by words."""
-    folder = bench / "everyday"
-    folder.mkdir()
-    catalog = (bench / "mcp_big" / "catalog.jsonl").read_text(encoding="utf-8")
-    (folder / "catalog.jsonl").write_text(catalog, encoding="utf-8")
-    text = "".join(f"{json.dumps(each)}\n" for each in REQUESTS)
-    (folder / "queries.jsonl").write_text(text, encoding="utf-8")
+    add_everyday(bench, REQUESTS)
     words = Settings(store=":memory:", embed=EmbedSettings(embedder="none"))
     monkeypatch.setattr(everyday, "SETTINGS", words)
     return bench

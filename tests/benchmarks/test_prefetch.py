@@ -1,11 +1,11 @@
 """Every message is measured with a search first and with prefetch, on the same catalog."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from benchmarks import prefetch
+from tests.benchmarks.tiny_bench import add_everyday
 from toolcrib.settings import EmbedSettings, SessionSettings, Settings
 
 REQUESTS = [
@@ -17,12 +17,7 @@ REQUESTS = [
 
 @pytest.fixture
 def set_(bench: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = bench / "everyday"
-    folder.mkdir()
-    catalog = (bench / "mcp_big" / "catalog.jsonl").read_text(encoding="utf-8")
-    (folder / "catalog.jsonl").write_text(catalog, encoding="utf-8")
-    text = "".join(f"{json.dumps(each)}\n" for each in REQUESTS)
-    (folder / "queries.jsonl").write_text(text, encoding="utf-8")
+    add_everyday(bench, REQUESTS)
     words, at_any_size = EmbedSettings(embedder="none"), SessionSettings(threshold=0)
     settings = Settings(store=":memory:", embed=words, session=at_any_size)
     monkeypatch.setattr(prefetch, "SETTINGS", settings)

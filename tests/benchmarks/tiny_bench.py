@@ -40,6 +40,13 @@ def make_bench(folder: Path) -> Path:
     return folder
 
 
+def add_everyday(folder: Path, requests: Iterable[Line]) -> None:
+    """The set `everyday` in a bench that was made: these requests for its tools."""
+    catalog = (folder / "mcp_big" / "catalog.jsonl").read_bytes()
+    _write(folder / "everyday" / "queries.jsonl", requests)
+    (folder / "everyday" / "catalog.jsonl").write_bytes(catalog)
+
+
 def _query(id: str, text: str, relevant: list[str], split: str) -> Line:
     return {"id": id, "query": text, "relevant": relevant, "split": split}
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.embed import TextReading
+from toolcrib.embed import TOKEN_STEPS, TextReading
 from toolcrib.embed.protocol import TOKEN_WIDTH
-from toolcrib.index.late_interaction import STEPS, late_interaction
+from toolcrib.index.late_interaction import late_interaction
 
 SEEDS = st.integers(0, 2**32 - 1)
 COUNTS = st.integers(1, 64)
@@ -17,7 +17,7 @@ COUNTS = st.integers(1, 64)
 
 def tokens(chance, count):
     rows = chance.normal(size=(count, TOKEN_WIDTH))
-    return np.rint(rows / np.linalg.norm(rows, axis=1, keepdims=True) * STEPS).astype(np.int8)
+    return np.rint(rows / np.linalg.norm(rows, axis=1, keepdims=True) * TOKEN_STEPS).astype(np.int8)
 
 
 def query(words, weights=None):
@@ -29,7 +29,7 @@ def plain(asked, tool):
     """Word by word, token by token, in Python's own numbers."""
     best = [
         max(sum(int(a) * int(b) for a, b in zip(word, each, strict=True)) for each in tool)
-        / STEPS**2
+        / TOKEN_STEPS**2
         for word in asked.tokens
     ]
     total = sum(map(float, asked.weights))
@@ -73,7 +73,7 @@ def test_a_tool_that_has_every_word_lacks_none(count):
 
 def test_every_word_has_to_be_answered_for_by_itself():
     words = np.zeros((2, TOKEN_WIDTH), np.int8)
-    words[0, 0] = words[1, 1] = STEPS
+    words[0, 0] = words[1, 1] = TOKEN_STEPS
     half = words[:1]
     [look] = late_interaction(query(words), [np.repeat(half, 9, axis=0)])
     assert look == pytest.approx(0.5)
@@ -81,7 +81,7 @@ def test_every_word_has_to_be_answered_for_by_itself():
 
 def test_a_word_counts_by_its_weight():
     words = np.zeros((2, TOKEN_WIDTH), np.int8)
-    words[0, 0] = words[1, 1] = STEPS
+    words[0, 0] = words[1, 1] = TOKEN_STEPS
     asked = query(words, np.array([0.9, 0.3], np.float32))
     one, other = late_interaction(asked, [words[:1], words[1:]])
     assert one == pytest.approx(0.75)

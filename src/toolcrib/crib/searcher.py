@@ -72,7 +72,7 @@ class Searcher:
             hidden=hidden,
             embed=partial(catalog.with_vectors, size=view.vector_size),
             look=catalog.look,
-            products=partial(self._pool_products, entries, frozenset(hidden)),
+            products=partial(self._pool_products, entries, hidden),
             calibrated_cosines=catalog.calibrated_cosines,
             glossary=self._glossary,
             monolingual_share=self._monolingual_shares(entries),

@@ -29,7 +29,13 @@ if TYPE_CHECKING:
     from toolcrib.embed.bundled.embedder import BUNDLED_MODEL
     from toolcrib.embed.cached import CachedEmbedder
     from toolcrib.embed.factory import make_embedder
-    from toolcrib.embed.protocol import Embedder, TextReading, TokenEmbedder, Tokens
+    from toolcrib.embed.protocol import (
+        TOKEN_STEPS,
+        Embedder,
+        TextReading,
+        TokenEmbedder,
+        Tokens,
+    )
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -38,12 +44,13 @@ else:
             "bundled.embedder": ("BUNDLED_MODEL",),
             "cached": ("CachedEmbedder",),
             "factory": ("make_embedder",),
-            "protocol": ("Embedder", "TextReading", "TokenEmbedder", "Tokens"),
+            "protocol": ("TOKEN_STEPS", "Embedder", "TextReading", "TokenEmbedder", "Tokens"),
         },
     )
 
 __all__ = [
     "BUNDLED_MODEL",
+    "TOKEN_STEPS",
     "CachedEmbedder",
     "Embedder",
     "TextReading",

@@ -16,6 +16,8 @@ LONGEST_TEXT = 8_000
 
 TOKEN_WIDTH = 64
 """How many numbers the vector of a token has."""
+TOKEN_STEPS = 127
+"""A number of a token is in steps of one over this."""
 
 Tokens = NDArray[np.int8]
 """The vectors of the tokens of a text that say something, a row each, in steps of 1/127."""

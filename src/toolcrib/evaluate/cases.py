@@ -53,17 +53,21 @@ class EvalTool(_Line):
     search_hint: str | None = None
     server: str = ""
 
+    @property
+    def server_name(self) -> str:
+        """The server that it is of: as it says, or as its id does; "" if neither says."""
+        return self.server or self.id.rpartition("::")[0]
+
     def entry(self) -> Entry:
         """The tool in a pool, under its id; of an MCP server if it names one."""
         return Entry(self.id, self.name, self.info())
 
     def info(self) -> ToolInfo:
         """The tool, under its id."""
-        server = self.server or self.id.rpartition("::")[0]
         return ToolInfo(
             name=self.id,
-            source="mcp" if server else "builtin",
-            source_id=server or None,
+            source="mcp" if self.server_name else "builtin",
+            source_id=self.server_name or None,
             description=self.description or "",
             parameters=self.parameters or {},
             title=self.title or "",
@@ -167,9 +171,7 @@ def _json_lines(path: Path, model: type[L]) -> Iterator[tuple[str, L]]:
             try:
                 yield where, model.model_validate_json(line)
             except ValidationError as error:
-                first = error.errors()[0]
-                key = ".".join(map(str, first["loc"]))
-                raise EvalError(f"{where}: {key + ': ' if key else ''}{first['msg']}") from error
+                raise _amiss(where, error) from error
 
 
 def _yaml_cases(path: Path) -> Iterator[tuple[str, EvalCase]]:
@@ -185,9 +187,14 @@ def _yaml_cases(path: Path) -> Iterator[tuple[str, EvalCase]]:
         try:
             yield where, EvalCase.model_validate(_spelt_out(value))
         except ValidationError as error:
-            first = error.errors()[0]
-            key = ".".join(map(str, first["loc"]))
-            raise EvalError(f"{where}: {key + ': ' if key else ''}{first['msg']}") from error
+            raise _amiss(where, error) from error
+
+
+def _amiss(where: str, error: ValidationError) -> EvalError:
+    """What is wrong first, with its place and key."""
+    first = error.errors()[0]
+    key = ".".join(map(str, first["loc"]))
+    return EvalError(f"{where}: {key + ': ' if key else ''}{first['msg']}")
 
 
 def _spelt_out(value: Json) -> Json:

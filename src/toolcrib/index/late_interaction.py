@@ -2,6 +2,7 @@
 
     look(query, tool) = Σ_word weight · best(word) / Σ_word weight
     best(word)        = the largest cosine of the word with any token of the tool
+    weight            = how much the word counts in a query, as the model has learned
 
 The vector of a whole text lets one strong word speak for the rest. Here each word has to be
 answered for by itself: a product that is named, an opposite verb, a thing that the tool does not
@@ -14,10 +15,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed import TextReading, Tokens, one_blas_thread
-
-STEPS = 127
-"""The largest number of a token: its cosines are counted in the square of it."""
+from toolcrib.embed import TOKEN_STEPS, TextReading, Tokens, one_blas_thread
 
 
 def late_interaction(query: TextReading, tools: Sequence[Tokens]) -> list[float]:
@@ -39,4 +37,4 @@ def _best_matches(
     starts = np.cumsum([0, *(len(each) for each in tools)])[:-1]
     with one_blas_thread():  # a second thread waits longer than so small a product takes
         dots = words @ np.concatenate(tools).astype(np.float32).T
-    yield from (np.maximum.reduceat(dots, starts, axis=1) / STEPS**2).T
+    yield from (np.maximum.reduceat(dots, starts, axis=1) / TOKEN_STEPS**2).T

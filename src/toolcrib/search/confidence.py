@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from toolcrib.model import Confidence, Ranking
 from toolcrib.search.fusion import VariantTrace
-from toolcrib.search.second_look import SecondLook
+from toolcrib.search.second_look import TIED, SecondLook
 
 HIGH, MEDIUM, LOW = 0.9, 0.6, 0.15
 """From which chance on an answer has that confidence. Below the last it abstains.
@@ -41,8 +41,6 @@ ABSENT = 0.1
 """The chance where a product is named that nothing in the pool is of."""
 
 NOTHING: Ranking = ()
-TIED = 5
-"""The lead is measured to this rank: the last hit of an answer, unless a limit is set."""
 
 
 class Fit(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Literal
 
 Cut = Literal["autocut", "top_band", "none"]
 Fusion = Literal["zscore", "rrf"]
-SecondLook = Literal["off", "fast"]
+SecondLookMode = Literal["off", "fast"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class SearchRules:
     most: int
     schemas: int
     fusion: Fusion
-    second_look: SecondLook
+    second_look: SecondLookMode
     arms: ArmWeights
     cut: Cut
     cut_ratio: float

@@ -14,8 +14,6 @@ destroys   a tool that deletes or cancels, where the query asks for nothing of t
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
-from statistics import fmean
 
 from toolcrib.model import Entry, Match, Ranking
 from toolcrib.search.products import (
@@ -25,6 +23,7 @@ from toolcrib.search.products import (
     product_evidence,
 )
 from toolcrib.search.verbs import asks_for, is_destructive, verb_family
+from toolcrib.search.zscore import zscores
 
 LOOKED_AT = 50
 """So many of the first matches are looked at again."""
@@ -33,7 +32,7 @@ LOOK, PRODUCT, UNASKED = 1.0, 0.7, 0.7
 CLOSED, OPEN = 0.4, 0.6
 """The best look at which the gate is closed, and from which on it is open."""
 TIED = 5
-"""The lead of the best look is measured to this place."""
+"""A lead is measured to this rank: the last hit of an answer, unless a limit is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class SecondLook:
     def contributions(self) -> Mapping[str, Mapping[str, float]]:
         """What it adds to the score of each, by what it goes by: look, product, destroys."""
         weight = LOOK * _gate(self.best)
-        looks = {id: weight * zscore for id, zscore in _zscores(self.looks).items()}
+        looks = {id: weight * zscore for id, zscore in zscores(self.looks).items()}
         products = {id: PRODUCT * worth for id, worth in self.by_product.items()}
         unasked = dict.fromkeys(self.unasked, -UNASKED)
         return {"look": looks, "product": products, "destroys": unasked}
@@ -101,10 +100,3 @@ def _destroys_unasked(entry: Entry, text: str) -> bool:
 
 def _gate(best: float | None) -> float:
     return 0.0 if best is None else min(1.0, max(0.0, (best - CLOSED) / (OPEN - CLOSED)))
-
-
-def _zscores(looks: Mapping[str, float]) -> Mapping[str, float]:
-    scores = list(looks.values())
-    mean = fmean(scores) if scores else 0.0
-    deviation = sqrt(fmean((score - mean) ** 2 for score in scores)) if scores else 0.0
-    return {id: (look - mean) / (deviation or 1.0) for id, look in looks.items()}

@@ -55,7 +55,7 @@ def fuse_zscores(
     """
     scores = dict.fromkeys(_candidates(rankings, bonus), 0.0)
     for _, weight, ranking in rankings:
-        for id, zscore in _zscores(ranking, scores, depth).items():
+        for id, zscore in _of_ranking(ranking, scores, depth).items():
             scores[id] += weight * zscore
     return rank_by_score({id: score + bonus.get(id, 0.0) for id, score in scores.items()})
 
@@ -72,7 +72,7 @@ def arm_contributions(
         return {}
     parts: dict[str, float] = {}
     for arm, weight, ranking in rankings:
-        zscore = _zscores(ranking, ids, depth).get(id, 0.0)
+        zscore = _of_ranking(ranking, ids, depth).get(id, 0.0)
         parts[arm] = parts.get(arm, 0.0) + weight * zscore
     return {**parts, "name": bonus.get(id, 0.0)}
 
@@ -101,14 +101,17 @@ def _trust(arm: Arm, ranking: Ranking) -> float:
     return min(1.0, ranking[0].score / FULL_SHARE) if arm == "bm25" else 1.0
 
 
-def _zscores(ranking: Ranking, ids: Iterable[str], depth: int | None) -> Mapping[str, float]:
-    """By how many standard deviations each of the ids is above the mean of them all.
+def zscores(scores: Mapping[str, float]) -> Mapping[str, float]:
+    """By how many standard deviations each is above the mean of all; 0 where all are the same."""
+    if not scores:
+        return {}
+    mean = fmean(scores.values())
+    deviation = sqrt(fmean((score - mean) ** 2 for score in scores.values())) or 1.0
+    return {id: (score - mean) / deviation for id, score in scores.items()}
 
-    Empty where all have the same score.
-    """
+
+def _of_ranking(ranking: Ranking, ids: Iterable[str], depth: int | None) -> Mapping[str, float]:
+    """The z-scores of these ids by a ranking."""
     ranked = dict(ranking)
     unranked = ranking[-1].score if ranking and len(ranking) == depth else 0.0
-    scores = {id: ranked.get(id, unranked) for id in ids}
-    mean = fmean(scores.values()) if scores else 0.0
-    deviation = sqrt(fmean((score - mean) ** 2 for score in scores.values())) if scores else 0.0
-    return {id: (score - mean) / deviation for id, score in scores.items()} if deviation else {}
+    return zscores({id: ranked.get(id, unranked) for id in ids})

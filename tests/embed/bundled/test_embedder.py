@@ -103,14 +103,14 @@ def test_of_a_text_the_words_that_say_something_have_tokens(embedder):
     assert reading.tokens.shape == (3, TOKEN_WIDTH)
     assert reading.weights.shape == (3,)
     lengths = np.linalg.norm(reading.tokens.astype(np.float32), axis=1)
-    np.testing.assert_allclose(lengths, bundled.STEPS, rtol=0.02)
+    np.testing.assert_allclose(lengths, bundled.TOKEN_STEPS, rtol=0.02)
 
 
 def test_tokens_are_those_of_their_words(embedder):
     numbers = load_tokenizer(MODEL).numbers("send email", most=9)
     read = bundled.load_network(MODEL)(np.array([[bundled.START, *numbers]]))
     [reading] = embedder.read(["send email"])
-    np.testing.assert_allclose(reading.tokens, read.tokens[0, 1:] * bundled.STEPS, atol=1)
+    np.testing.assert_allclose(reading.tokens, read.tokens[0, 1:] * bundled.TOKEN_STEPS, atol=1)
     np.testing.assert_allclose(reading.weights, read.weights[0, 1:], atol=1e-5)
 
 

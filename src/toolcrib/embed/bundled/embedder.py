@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from toolcrib.embed.bundled.network import Floats, Network, Stored
 from toolcrib.embed.bundled.onnx import OnnxNetwork
 from toolcrib.embed.bundled.tokenizer import WordPieceTokenizer, says_something
-from toolcrib.embed.protocol import TOKEN_WIDTH, TextReading, embeddable
+from toolcrib.embed.protocol import TOKEN_STEPS, TOKEN_WIDTH, TextReading, embeddable
 
 BUNDLED_MODEL = "toolcrib-3"
 START = 1
@@ -26,7 +26,6 @@ MOST_PIECES = 79
 """So many pieces of a text are read: the model was trained on as many."""
 MOST_TOKENS = 64
 """So many tokens of a text are told apart."""
-STEPS = 127
 
 
 class BundledEmbedder:
@@ -71,7 +70,7 @@ class BundledEmbedder:
         for row, pieces in enumerate(numbers):
             [inside] = np.nonzero(self._says[np.array(pieces)])
             inside = inside[:MOST_TOKENS] + 1  # behind the piece that every text begins with
-            tokens = np.rint(made.tokens[row, inside] * STEPS).astype(np.int8)
+            tokens = np.rint(made.tokens[row, inside] * TOKEN_STEPS).astype(np.int8)
             yield TextReading(vectors[row], tokens, made.weights[row, inside])
 
     @cached_property
