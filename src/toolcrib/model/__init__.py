@@ -56,10 +56,12 @@ from toolcrib.model.capability import (
 from toolcrib.model.deadline import Deadline
 from toolcrib.model.entry import Entry
 from toolcrib.model.search import (
+    EXCLUDE_NOTHING,
     Answer,
     Confidence,
     Hit,
     Match,
+    NameFilter,
     Query,
     Ranking,
     UnavailableServer,
@@ -69,6 +71,7 @@ from toolcrib.model.session import ConversationTokens, DeferralTrigger, Prefetch
 
 __all__ = [
     "CALLABLE_STATES",
+    "EXCLUDE_NOTHING",
     "AgentInfo",
     "Answer",
     "Call",
@@ -91,6 +94,7 @@ __all__ = [
     "Kind",
     "LogHandler",
     "Match",
+    "NameFilter",
     "NamedBy",
     "Outcome",
     "Page",
