@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from toolcrib.model import Entry, Kind, PermissionKind, State
+from toolcrib.model import Entry, Kind, NameFilter, PermissionKind, State
 from toolcrib.names import any_bars, any_grants, source_names
 
 FilterVerdict = Literal[
@@ -73,11 +73,16 @@ def why_barred(entry: Entry, scope: Scope) -> FilterVerdict:
     return _for_everyone(entry, scope) or _for_caller(entry, scope)
 
 
-def hidden_names(
+def search_filter(
     entries: Iterable[Entry], scope: Scope, kinds: frozenset[Kind] = frozenset()
-) -> frozenset[str]:
-    """The names of the entries that are hidden from this caller."""
-    return frozenset(entry.name for entry in entries if why_hidden(entry, scope, kinds))
+) -> NameFilter:
+    """Leaves out the entries that are hidden from this caller."""
+    hidden: list[str] = []
+    visible: list[str] = []
+    for entry in entries:
+        (hidden if why_hidden(entry, scope, kinds) else visible).append(entry.name)
+    few = len(visible) < len(hidden)
+    return NameFilter.only(visible) if few else NameFilter.without(hidden)
 
 
 def allows_source(source_id: str, scope: Scope) -> bool:

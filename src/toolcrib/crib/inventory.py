@@ -19,12 +19,12 @@ from pathlib import Path
 from threading import RLock
 from types import ModuleType
 
-from toolcrib.access import Scope, hidden_names, why_barred
+from toolcrib.access import Scope, search_filter, why_barred
 from toolcrib.crib.fleet import Fleet, OffersListener
 from toolcrib.crib.unavailable_servers import UnavailableServers
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import Caller
-from toolcrib.model import Entry, Json, Kind, ToolInfo
+from toolcrib.model import Entry, Json, Kind, NameFilter, ToolInfo
 from toolcrib.pool import EntryCache, Pool
 from toolcrib.settings import Settings
 from toolcrib.sources import (
@@ -59,7 +59,7 @@ class Inventory:
         self._problems: tuple[str, ...] = ()
         self._functions = FunctionSource(named_by="program")
         self._functions_changed = False
-        self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], frozenset[str]]()
+        self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], NameFilter]()
         self._seen = EntryCache[Scope, Mapping[str, Entry]]()
 
     def open(self, loop: asyncio.AbstractEventLoop | None) -> None:
@@ -191,10 +191,10 @@ class Inventory:
 
     def hidden_from(
         self, scope: Scope, kinds: frozenset[Kind], entries: Mapping[str, Entry]
-    ) -> frozenset[str]:
+    ) -> NameFilter:
         """What a search of this scope does not see, remembered as long as the entries are these."""
         return self._hidden.get(
-            entries, (scope, kinds), lambda: hidden_names(entries.values(), scope, kinds)
+            entries, (scope, kinds), lambda: search_filter(entries.values(), scope, kinds)
         )
 
     def why_unknown(self, name: str, caller: Caller) -> str:
