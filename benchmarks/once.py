@@ -1,11 +1,11 @@
 """A view whose arms look a variant up once, however many systems ask."""
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.index import Arm, View
 from toolcrib.index.protocol import Index
-from toolcrib.model import Ranking, Variant
+from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 from toolcrib.text import Speller
 
 
@@ -49,7 +49,11 @@ class _OnceAsked:
     said: dict[Hashable, Ranking]
 
     def lookup(
-        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+        self,
+        variant: Variant,
+        *,
+        limit: int | None = None,
+        exclude: NameFilter = EXCLUDE_NOTHING,
     ) -> Ranking:
         """As the index says; what some may not see is asked anew."""
         if exclude:

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import COMMANDS, Run
 from toolcrib.cli import main
-from toolcrib.cli.app import COMMANDS
 from toolcrib.cli.groups import CommandGroup
 
 LEAVES = [
@@ -46,7 +45,7 @@ def test_without_a_command_there_is_help(run: Run):
 
 
 def test_the_version_is_told(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sys.modules["toolcrib.cli.app"], "version", lambda name: f"{name} 1.2.3")
+    monkeypatch.setattr("importlib.metadata.version", lambda name: f"{name} 1.2.3")
     assert run("--version").out == "toolcrib toolcrib 1.2.3\n"
 
 

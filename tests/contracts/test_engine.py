@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from threading import Thread
@@ -16,7 +17,7 @@ from tests.catalogs import CHINESE, NOUNS, VERBS, catalog, unit, variant
 from tests.waiting import let_pass
 from toolcrib.index import Arm, Document, MemoryEngine, SqliteEngine, Superseded, View
 from toolcrib.index.protocol import Engine
-from toolcrib.model import Ranking, Variant
+from toolcrib.model import NameFilter, Ranking, Variant
 from toolcrib.store import SqliteStore
 
 ENGINES = ("memory", "sqlite in memory", "sqlite in a file")
@@ -99,9 +100,32 @@ def test_a_limit_takes_the_first_of_the_ranking(engine: Engine, arm: Arm, limit:
 def test_excluded_ids_take_no_place(engine: Engine, arm: Arm):
     engine.rebuild(FILES)
     everything = lookup(engine, arm, READ_FILE)
+    less = NameFilter.without(["a", "unheard of"])
     with engine.view() as view:
-        ranking = view.arms[arm].lookup(READ_FILE, limit=2, exclude={"a", "unheard of"})
+        ranking = view.arms[arm].lookup(READ_FILE, limit=2, exclude=less)
     assert ranking == [match for match in everything if match.id != "a"][:2]
+
+
+@pytest.mark.parametrize("arm", ARMS)
+@pytest.mark.parametrize("left", [(), ("b",), ("c", "a", "unheard of")])
+def test_all_but_a_few_ids_may_be_excluded(engine: Engine, arm: Arm, left: tuple[str, ...]):
+    engine.rebuild(FILES)
+    everything = lookup(engine, arm, READ_FILE)
+    with engine.view() as view:
+        ranking = view.arms[arm].lookup(READ_FILE, exclude=NameFilter.only(left))
+    assert ranking == [match for match in everything if match.id in left]
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_a_filter_holds_for_what_is_put_and_removed_after_it(engine: Engine, arm: Arm):
+    engine.rebuild(FILES)
+    only = NameFilter.only(["b", "c"])
+    with engine.view() as view:
+        assert ids(view.arms[arm].lookup(READ_FILE, exclude=only)) == ["b", "c"]
+    [first] = [each for each in FILES if each.id == "a"]
+    engine.change(put=[replace(first, id="a2")], remove=["b"])
+    with engine.view() as view:
+        assert ids(view.arms[arm].lookup(READ_FILE, exclude=only)) == ["c"]
 
 
 @pytest.mark.parametrize("arm", ARMS)
@@ -125,7 +149,7 @@ def test_no_word_is_syntax(engine: Engine, arm: Arm, word: str):
     assert not ids(lookup(engine, arm, Variant(word, words=(word,), terms=(word,))))
     with engine.view() as view:
         assert not view.named(word)
-        assert len(view.arms[arm].lookup(READ_FILE, exclude=[word])) > 1
+        assert len(view.arms[arm].lookup(READ_FILE, exclude=NameFilter.without([word]))) > 1
 
 
 @pytest.mark.parametrize("arm", ["like", "bm25"])

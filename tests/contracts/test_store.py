@@ -38,6 +38,12 @@ def test_a_hash_without_a_vector_is_absent(store: Store):
     assert kept(store) == {ONE: [1.0, 0.0], THREE: [0.5, -2.0]}
 
 
+def test_what_is_present_is_what_would_be_read(store: Store):
+    store.keep_vectors("m", {ONE: vector(1, 0), THREE: vector(0.5, -2)})
+    assert store.present_vectors("m", [ONE, TWO, THREE]) == {ONE, THREE}
+    assert not store.present_vectors("another", [ONE, TWO, THREE])
+
+
 def test_vectors_come_back_to_the_bit(store: Store):
     written = np.random.default_rng(0).normal(size=257).astype(np.float32)
     store.keep_vectors("m", {ONE: written})

@@ -142,6 +142,28 @@ def test_tokens_are_asked_of_the_store_once():
     assert all(np.array_equal(again[text], first[text]) for text in TEXTS)
 
 
+def test_tokens_are_found_by_the_hash_of_their_text():
+    cached = CachedEmbedder(WordEmbedder(), DictCache())
+    cached.embed(TEXTS)
+    hashes = [text_hash(text) for text in TEXTS]
+    found = cached.tokens_by_hash([*hashes, text_hash("never embedded")])
+    assert [*found] == hashes
+    by_text = cached.tokens(TEXTS)
+    for text in TEXTS:
+        np.testing.assert_array_equal(found[text_hash(text)], by_text[text])
+
+
+def test_whether_tokens_are_there_is_asked_without_reading_them():
+    class Watched(DictCache):
+        def cached_vectors(self, model, hashes):
+            assert not model.endswith(BY_WORDS)
+            return super().cached_vectors(model, hashes)
+
+    cache = Watched()
+    CachedEmbedder(WordEmbedder(), cache).embed(TEXTS)
+    assert CachedEmbedder(WordEmbedder(), cache).cached(TEXTS).keys() == set(TEXTS)
+
+
 def test_a_vector_that_is_there_has_its_tokens():
     class Ordered(DictCache):
         def keep_vectors(self, model, vectors):

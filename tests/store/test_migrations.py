@@ -27,6 +27,17 @@ def test_an_older_file_gets_the_steps_it_lacks(db: apsw.Connection):
     assert db.pragma("user_version") == len(more)
 
 
+def test_vectors_of_older_files_are_carried_over(db: apsw.Connection):
+    migrate(db, CATALOG_MIGRATIONS[:4], CATALOG_APPLICATION)
+    rows = [("m", b"1", b"one"), ("m", b"2", b"two"), ("other", b"1", b"else")]
+    db.executemany("INSERT INTO embedding VALUES (?, ?, ?)", rows)
+    migrate(db, CATALOG_MIGRATIONS, CATALOG_APPLICATION)
+    found = db.execute(
+        "SELECT name, text_hash, vector FROM cached_vector JOIN vector_model m ON m.id = model"
+    )
+    assert sorted(found) == rows
+
+
 def test_a_step_that_fails_leaves_what_was_there(db: apsw.Connection):
     migrate(db, CATALOG_MIGRATIONS, CATALOG_APPLICATION)
     more = (*CATALOG_MIGRATIONS, "CREATE TABLE later (n); INSERT INTO nowhere VALUES (1)")

@@ -11,7 +11,7 @@ from toolcrib.crib.inventory import Inventory
 from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.unavailable_servers import mention_unreviewed
 from toolcrib.index import Catalog, View
-from toolcrib.model import Answer, Entry, Query
+from toolcrib.model import Answer, Entry, NameFilter, Query
 from toolcrib.pool import EntryCache, warm_up_best
 from toolcrib.search import (
     Explanation,
@@ -36,7 +36,7 @@ class Searcher:
         self._index = index
         self._advice = advice
         self._monolingual = EntryCache[None, Mapping[Language, float]]()
-        self._products = EntryCache[frozenset[str], PoolProducts]()
+        self._products = EntryCache[NameFilter, PoolProducts]()
         self.take(inventory.settings)
 
     def take(self, settings: Settings) -> None:
@@ -83,13 +83,13 @@ class Searcher:
     def _with_remarks(self, found: Answer, query: Query, scope: Scope) -> Answer:
         """The answer, with what waits for review, is still being listed or cannot be reached."""
         entries, unavailable = self._inventory.pool.entries, self._inventory.unavailable
-        found = mention_unreviewed(found, scope, entries)
+        found = mention_unreviewed(found, scope, self._inventory.groups(entries))
         if query.kinds and "tool" not in query.kinds:
             return found
         found = unavailable.mention_listing(found, scope)
         return unavailable.mention(found, scope, entries, self._glossary)
 
-    def _pool_products(self, entries: Mapping[str, Entry], hidden: frozenset[str]) -> PoolProducts:
+    def _pool_products(self, entries: Mapping[str, Entry], hidden: NameFilter) -> PoolProducts:
         """What the visible entries have of which product, remembered as the shares are."""
         visible = (entry for name, entry in entries.items() if name not in hidden)
         return self._products.get(entries, hidden, lambda: pool_products(visible))

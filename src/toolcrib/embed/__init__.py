@@ -27,7 +27,7 @@ from toolcrib.lazy import lazy_names
 if TYPE_CHECKING:
     from toolcrib.embed.blas import one_blas_thread
     from toolcrib.embed.bundled.embedder import BUNDLED_MODEL
-    from toolcrib.embed.cached import CachedEmbedder
+    from toolcrib.embed.cached import CachedEmbedder, text_hash
     from toolcrib.embed.factory import make_embedder
     from toolcrib.embed.protocol import (
         TOKEN_STEPS,
@@ -42,7 +42,7 @@ else:
         {
             "blas": ("one_blas_thread",),
             "bundled.embedder": ("BUNDLED_MODEL",),
-            "cached": ("CachedEmbedder",),
+            "cached": ("CachedEmbedder", "text_hash"),
             "factory": ("make_embedder",),
             "protocol": ("TOKEN_STEPS", "Embedder", "TextReading", "TokenEmbedder", "Tokens"),
         },
@@ -58,4 +58,5 @@ __all__ = [
     "Tokens",
     "make_embedder",
     "one_blas_thread",
+    "text_hash",
 ]

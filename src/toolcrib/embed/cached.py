@@ -31,8 +31,6 @@ BY_WORDS = " by words"
 """What the name of a model ends with where its tokens are kept."""
 QUERIES = 256
 """So many of the last queries are kept word by word."""
-PART = 1000
-"""Of so many texts at a time the tokens are looked for: together they may be large."""
 
 
 class CachedEmbedder:
@@ -102,10 +100,14 @@ class CachedEmbedder:
     def tokens(self, texts: Sequence[str]) -> dict[str, Tokens]:
         """The tokens of tools that were embedded, by text. Raises what the cache raises."""
         by_hash = {text_hash(text): text for text in texts}
-        found = self._recent_tokens.find(by_hash)
-        stored = self._stored_tokens([key for key in by_hash if key not in found])
+        return {by_hash[key]: each for key, each in self.tokens_by_hash([*by_hash]).items()}
+
+    def tokens_by_hash(self, hashes: Sequence[bytes]) -> dict[bytes, Tokens]:
+        """The same for whoever knows the hashes of the texts alone (`text_hash`)."""
+        found = self._recent_tokens.find(hashes)
+        stored = self._stored_tokens([key for key in hashes if key not in found])
         self._recent_tokens.add(stored)
-        return {by_hash[key]: _unpacked(row) for key, row in {**found, **stored}.items()}
+        return {key: _unpacked(row) for key, row in {**found, **stored}.items()}
 
     def _whole(self, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         """What is there of these; without its tokens, where there should be some, a vector is not.
@@ -115,9 +117,8 @@ class CachedEmbedder:
         vectors = self._lookup(hashes)
         if not self.reads_words:
             return vectors
-        keys = list(vectors)
-        parts = (keys[start : start + PART] for start in range(0, len(keys), PART))
-        return {key: vectors[key] for part in parts for key in self._stored_tokens(part)}
+        having = self._cache.present_vectors(self.model + BY_WORDS, list(vectors))
+        return {key: vector for key, vector in vectors.items() if key in having}
 
     def _lookup(self, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         """What memory or the store has of these."""

@@ -12,13 +12,13 @@ Below `LEAST_LIKENESS` the arm returns nothing: it answers when a query looks li
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from math import sqrt
 
-from toolcrib.model import Match, Ranking
+from toolcrib.model import Match, NameFilter, Ranking
 from toolcrib.text import MOST_EDITS, typos
 
 LEAST_LIKENESS = 0.65
@@ -56,7 +56,7 @@ def likeness(found: float, label_characters: float, query_characters: float) -> 
 
 
 def by_likeness(
-    labels: Iterable[tuple[str, float]], *, limit: int | None, exclude: Collection[str]
+    labels: Iterable[tuple[str, float]], *, limit: int | None, exclude: NameFilter
 ) -> Ranking:
     """From an id and a likeness for each label to a ranking of ids, each by its best label."""
     best: dict[str, float] = {}

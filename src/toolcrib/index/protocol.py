@@ -5,12 +5,12 @@ and changes them; a *view* is what one search sees of it: exactly one generation
 lookup to the last, whatever is written meanwhile.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
 from toolcrib.index.document import Document
-from toolcrib.model import Ranking, Variant
+from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 from toolcrib.text import Speller
 
 Arm = Literal["like", "bm25", "vector"]
@@ -25,14 +25,18 @@ class Index(Protocol):
     """One way to look up. Each arm works alone; none knows of the others."""
 
     def lookup(
-        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+        self,
+        variant: Variant,
+        *,
+        limit: int | None = None,
+        exclude: NameFilter = EXCLUDE_NOTHING,
     ) -> Ranking:
         """Best first, ties by id. No match is an empty sequence, never an error.
 
         A score is from 0 to 1, the best that the arm could say of any document: the share of what
         was asked (bm25), the cosine (vector), the likeness (like).
 
-        `exclude` are ids that take no place in the ranking; `limit` None ranks all that match.
+        What `exclude` leaves out takes no place in the ranking; `limit` None ranks all that match.
         """
         ...
 

@@ -10,6 +10,7 @@ from toolcrib.errors import ToolcribError, UnknownTool
 from toolcrib.model import Answer, Capability, Entry, SourceKind, State
 from toolcrib.names import RESERVED_NAMES, NameStems, Origin, name_all, overlaps, reserved_message
 from toolcrib.pool.entries import pin, remedy, state
+from toolcrib.pool.entry_table import EntryTable
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
 from toolcrib.pool.resolver import entry_names
 from toolcrib.sources import SleepingSource, Source
@@ -46,7 +47,7 @@ class Pool:
 
     def __init__(self) -> None:
         self.events = EventBus()
-        self.entries: Mapping[str, Entry] = {}
+        self.entries = EntryTable.empty()
         self.names = entry_names(self.entries)
         self._sources: Mapping[str, Source] = {}
         self._reserved: tuple[Origin, ...] = ()
@@ -130,11 +131,12 @@ class Pool:
 
     def _merge(self) -> ToolsUpdated:
         before, contents, named = self.entries, self._contents, self._named()
-        self.entries = {name: self._entry(name, placed) for name, placed in named.items()}
+        after = {name: self._entry(name, placed) for name, placed in named.items()}
+        news = _difference(before, after)
+        self.entries = before.changed(_changes(news))
         self._sources = {name: placed.source for name, placed in named.items()}
         self._contents = {name: placed.listed.content for name, placed in named.items()}
         self.names = entry_names(self.entries)
-        news = _difference(before, self.entries)
         if news:
             old = ((each.name, contents[each.name]) for each in (*news.changed, *news.removed))
             new = ((each.name, self._contents[each.name]) for each in (*news.added, *news.changed))
@@ -226,6 +228,11 @@ def _difference(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> Tool
         changed=tuple(e for name, e in after.items() if name in before and e != before[name]),
         removed=tuple(entry for name, entry in before.items() if name not in after),
     )
+
+
+def _changes(news: ToolsUpdated) -> dict[str, Entry | None]:
+    gone: dict[str, Entry | None] = {entry.name: None for entry in news.removed}
+    return gone | {entry.name: entry for entry in (*news.added, *news.changed)}
 
 
 def warm_up_best(pool: Pool, found: Answer) -> None:

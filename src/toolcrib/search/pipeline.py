@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from toolcrib.index import Arm, View
-from toolcrib.model import Entry, Match, Ranking, Variant
+from toolcrib.model import EXCLUDE_NOTHING, Entry, Match, NameFilter, Ranking, Variant
 from toolcrib.search.confidence import (
     ABSENT,
     BROAD,
@@ -105,7 +105,7 @@ class Search:
     view: View
     entries: Mapping[str, Entry]
     rules: SearchRules
-    hidden: Collection[str] = frozenset()
+    hidden: NameFilter = EXCLUDE_NOTHING
     embed: EmbedVariants = tuple
     look: LookAt = _no_look
     products: Callable[[], PoolProducts | None] = lambda: None
@@ -132,11 +132,11 @@ class Search:
 
     def within(self, ids: Iterable[str]) -> "Search":
         """The same search among these alone."""
-        return replace(self, hidden=frozenset(self.entries).difference(ids).union(self.hidden))
+        return replace(self, hidden=NameFilter.only(filter(self.sees, ids)))
 
     def without_hiding(self, id: str) -> "Search":
         """The same search, with this one visible."""
-        return replace(self, hidden=frozenset(self.hidden).difference([id]))
+        return replace(self, hidden=self.hidden.letting(id))
 
     def is_broad(self, hits: Ranking) -> bool:
         """Whether one of the hits searches the web, as far as the bundled model can tell."""

@@ -5,7 +5,7 @@
                                              │ state(name)      ready, asleep, needs login ...
                                              └ call(call)       an Outcome, by the deadline
 
-    protocol          `Source`, and what some promise besides: to be watched, to be warmed up
+    protocol          `Source`, and what some promise besides: to be watched, warmed up, or kept
     settings_sources  every source that the settings name; one that fails costs no other
     function_source   Python functions in this process
     function          a typed function becomes a tool: `signature` its schema, `docstring` its text
@@ -36,7 +36,12 @@ if TYPE_CHECKING:
     from toolcrib.sources.function import ToolFacts, tool
     from toolcrib.sources.function_source import FunctionSource
     from toolcrib.sources.modules import add_module, public_functions
-    from toolcrib.sources.protocol import SleepingSource, Source, WatchableSource
+    from toolcrib.sources.protocol import (
+        SleepingSource,
+        Source,
+        StampedSource,
+        WatchableSource,
+    )
     from toolcrib.sources.settings_sources import SettingsSources, sources_from_settings
     from toolcrib.sources.skills import read_skill_file, skill_files
     from toolcrib.sources.tools_yaml import declare_tools
@@ -49,7 +54,7 @@ else:
             "function": ("ToolFacts", "tool"),
             "function_source": ("FunctionSource",),
             "modules": ("add_module", "public_functions"),
-            "protocol": ("SleepingSource", "Source", "WatchableSource"),
+            "protocol": ("SleepingSource", "Source", "StampedSource", "WatchableSource"),
             "settings_sources": ("SettingsSources", "sources_from_settings"),
             "skills": ("read_skill_file", "skill_files"),
             "tools_yaml": ("declare_tools",),
@@ -62,6 +67,7 @@ __all__ = [
     "SettingsSources",
     "SleepingSource",
     "Source",
+    "StampedSource",
     "ToolFacts",
     "WatchableSource",
     "add_module",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-from toolcrib.model import Call, CallContext, Capability, Outcome, SourceKind, State
+from toolcrib.model import Call, CallContext, Capability, JsonObject, Outcome, SourceKind, State
 
 
 class Source(Protocol):
@@ -66,4 +66,41 @@ class WatchableSource(Protocol):
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call this from now on, from any thread, whenever they may have changed."""
+        ...
+
+
+@runtime_checkable
+class StampedSource(Protocol):
+    """A source whose list need not be made again while its stamp stays the same.
+
+    Whoever has kept the list, the summary and the stamp of an earlier look hands the summary back
+    with `adopt` and goes on with the list that it kept.
+    """
+
+    def stamp(self) -> str:
+        """The same as long as `capabilities` would list the same, in whatever process.
+
+        Empty if that cannot be told. Cheap: nothing is parsed, nothing is started.
+        """
+        ...
+
+    def summary(self) -> JsonObject:
+        """What else is known of it once it is listed: its problems, and how many tools wait.
+
+        Keeps what `adopt` needs; its content is the source's own.
+        """
+        ...
+
+    def adopt(self, summary: JsonObject) -> None:
+        """Go on with the summary of a list that was made under the same stamp.
+
+        Nothing is read until somebody asks for more than it says. The list counts as made.
+        """
+        ...
+
+    def state_of_all(self) -> State:
+        """The state of each of its tools that is not held for review; see `Source.state`.
+
+        Cheap, whether the list was made or adopted.
+        """
         ...

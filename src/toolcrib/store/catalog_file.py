@@ -82,13 +82,18 @@ class SqliteStore:
         with self.write() as db:
             embeddings.keep(db, model, vectors)
 
-    def bound_vectors(self, most_bytes: int) -> None:
-        """Forget all vectors where the file has grown beyond so many bytes."""
+    def present_vectors(self, model: str, hashes: Sequence[bytes]) -> set[bytes]:
+        """As the protocol says."""
+        with self.read() as db:
+            return embeddings.present(db, model, hashes)
+
+    def bound_vectors(self, most_bytes: int, *, share: float) -> None:
+        """Forget this share of the vectors, the oldest, if the file has more bytes than that."""
         with self.read() as db:
             full = embeddings.size(db) > most_bytes
         if full:
             with self.write() as db:
-                embeddings.forget(db)
+                embeddings.forget_oldest(db, share)
 
     def used(self) -> UseRecord:
         """As the protocol says."""

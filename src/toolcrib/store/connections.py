@@ -56,6 +56,19 @@ CATALOG_MIGRATIONS = (
     ALTER TABLE reveals ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE reveals ADD COLUMN listed INTEGER;
     """,
+    # Rows lie in the order in which they came, two or more a page: in a table WITHOUT ROWID each
+    # took a page of its own.
+    """
+    CREATE TABLE vector_model (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE cached_vector (
+        id INTEGER PRIMARY KEY, model INTEGER NOT NULL, text_hash BLOB NOT NULL,
+        vector BLOB NOT NULL, UNIQUE (model, text_hash)
+    );
+    INSERT INTO vector_model (name) SELECT DISTINCT model FROM embedding;
+    INSERT INTO cached_vector (model, text_hash, vector)
+        SELECT id, text_hash, vector FROM embedding JOIN vector_model ON name = model;
+    DROP TABLE embedding;
+    """,
 )
 
 

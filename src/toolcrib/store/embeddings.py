@@ -14,16 +14,26 @@ def cached(
     db: apsw.Connection, model: str, hashes: Sequence[bytes]
 ) -> dict[bytes, NDArray[np.float32]]:
     """Those that were kept, by hash."""
-    sql = "SELECT text_hash, vector FROM embedding WHERE model = ? AND text_hash = ?"
-    rows = db.executemany(sql, ((model, each) for each in hashes))
+    sql = "SELECT text_hash, vector FROM cached_vector WHERE model = ? AND text_hash = ?"
+    number = _number(db, model)
+    rows = db.executemany(sql, ((number, each) for each in hashes))
     return {text_hash: np.frombuffer(vector, STORED) for text_hash, vector in rows}
 
 
+def present(db: apsw.Connection, model: str, hashes: Sequence[bytes]) -> set[bytes]:
+    """The hashes of those that were kept. No vector is read."""
+    sql = "SELECT text_hash FROM cached_vector WHERE model = ? AND text_hash = ?"
+    number = _number(db, model)
+    return {row[0] for row in db.executemany(sql, ((number, each) for each in hashes))}
+
+
 def keep(db: apsw.Connection, model: str, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
-    """All of them, in place of what was there."""
+    """All of them, in place of what was there; they are the newest now."""
+    db.execute("INSERT OR IGNORE INTO vector_model (name) VALUES (?)", (model,))
+    number = _number(db, model)
     db.executemany(
-        "INSERT OR REPLACE INTO embedding VALUES (?, ?, ?)",
-        ((model, text_hash, vector_bytes(vector)) for text_hash, vector in vectors.items()),
+        "INSERT OR REPLACE INTO cached_vector (model, text_hash, vector) VALUES (?, ?, ?)",
+        ((number, text_hash, vector_bytes(vector)) for text_hash, vector in vectors.items()),
     )
 
 
@@ -33,9 +43,17 @@ def size(db: apsw.Connection) -> int:
     return pages * int(db.pragma("page_size"))
 
 
-def forget(db: apsw.Connection) -> None:
-    """All of them, of every model."""
-    db.execute("DELETE FROM embedding")
+def forget_oldest(db: apsw.Connection, share: float) -> None:
+    """Such a share of them, of every model: those that were kept longest ago."""
+    [(first, last)] = db.execute("SELECT min(id), max(id) FROM cached_vector")
+    if first is not None:
+        until = first + int(share * (last - first))
+        db.execute("DELETE FROM cached_vector WHERE id <= ?", (until,))
+
+
+def _number(db: apsw.Connection, model: str) -> int | None:
+    """What a model is called in the rows; None, which equals nothing, if it has none."""
+    return db.execute("SELECT id FROM vector_model WHERE name = ?", (model,)).get
 
 
 def vector_bytes(vector: Sequence[float] | NDArray[np.float32]) -> bytes:

@@ -22,6 +22,10 @@ class VectorCache(Protocol):
         """The vectors kept under these hashes by this model; a hash without one is absent."""
         ...
 
+    def present_vectors(self, model: str, hashes: Sequence[bytes]) -> set[bytes]:
+        """Those of the hashes under which this model has kept a vector. No vector is read."""
+        ...
+
     def keep_vectors(self, model: str, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
         """All of them, in place of what was kept under the same hashes; none when it raises."""
         ...

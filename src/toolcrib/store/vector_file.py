@@ -12,10 +12,9 @@ from toolcrib.errors import StoreError
 from toolcrib.store.catalog_file import SqliteStore
 
 MOST_BYTES = 512 * 1024 * 1024
-"""Above it the file is emptied before more is kept: some 60,000 tools with the bundled model.
-
-Their vectors and their tokens take a page of 4 KB each.
-"""
+"""What is in use of the file at most: some 140,000 tools with the bundled model."""
+FORGOTTEN = 1 / 8
+"""Beyond it such a share goes before more is kept: what was kept longest ago."""
 
 
 class VectorFile:
@@ -42,11 +41,20 @@ class VectorFile:
         except StoreError as error:
             return self._give_up(error).cached_vectors(model, hashes)
 
+    def present_vectors(self, model: str, hashes: Sequence[bytes]) -> set[bytes]:
+        """As the protocol says, but that it does not raise."""
+        if not (self._in_memory or self._path.exists()):
+            return set()
+        try:
+            return self._open().present_vectors(model, hashes)
+        except StoreError as error:
+            return self._give_up(error).present_vectors(model, hashes)
+
     def keep_vectors(self, model: str, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
         """As the protocol says, but that it does not raise."""
         try:
             store = self._open()
-            store.bound_vectors(MOST_BYTES)
+            store.bound_vectors(MOST_BYTES, share=FORGOTTEN)
             store.keep_vectors(model, vectors)
         except StoreError as error:
             self._give_up(error).keep_vectors(model, vectors)

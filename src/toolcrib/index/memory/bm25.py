@@ -1,6 +1,6 @@
 """The `bm25` arm in memory: an inverted index in arrays, ranked by FTS5's formula."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from toolcrib.index.bm25_formula import K1, B, FieldWeights, ideal, idf
 from toolcrib.index.document import Document
 from toolcrib.index.memory.inverted_index import Posting, Segment, SegmentRow
-from toolcrib.index.memory.ranking import rank_rows
-from toolcrib.model import Ranking, Variant
+from toolcrib.index.memory.ranking import leave_out, rank_rows
+from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,11 @@ class Bm25:
     segment: Segment
 
     def lookup(
-        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+        self,
+        variant: Variant,
+        *,
+        limit: int | None = None,
+        exclude: NameFilter = EXCLUDE_NOTHING,
     ) -> Ranking:
         """Whatever has at least one of the terms, by its share of the ideal BM25."""
         scores, documents = np.zeros(len(self.segment.keys)), len(self.segment.row_of)
@@ -30,9 +34,7 @@ class Bm25:
         for posting in filter(None, postings):
             weight = idf(documents, len(posting.rows)) * (K1 + 1) / best
             scores[posting.rows] += weight * self._saturation(posting)
-        for id in exclude:
-            if (row := self.segment.row_of.get(id)) is not None:
-                scores[row] = 0.0
+        leave_out(scores, self.segment.row_of, exclude)
         return rank_rows(self.segment.keys, scores, limit)
 
     def _saturation(self, posting: Posting) -> NDArray[np.float64]:

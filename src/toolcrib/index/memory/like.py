@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from toolcrib.index.document import Document
 from toolcrib.index.fuzzy_match import LEAST_LIKENESS, Vocabulary, by_likeness, hopeless, likeness
 from toolcrib.index.memory.inverted_index import Posting, Segment, SegmentRow
-from toolcrib.model import Ranking, Variant
+from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 
 SEPARATOR = "\n"
 MOST_REMEMBERED = 4096
@@ -25,7 +25,11 @@ class Like:
     _meanings: dict[str, Posting] = field(default_factory=dict[str, Posting])
 
     def lookup(
-        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+        self,
+        variant: Variant,
+        *,
+        limit: int | None = None,
+        exclude: NameFilter = EXCLUDE_NOTHING,
     ) -> Ranking:
         """The capabilities with a label like the query, by the likeness of their best label."""
         words = dict.fromkeys(variant.words)

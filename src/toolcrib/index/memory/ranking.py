@@ -1,11 +1,20 @@
 """From scores by row to a ranking."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.model import Match, Ranking
+from toolcrib.model import Match, NameFilter, Ranking
+
+
+def leave_out(scores: NDArray[np.float64], row_of: Mapping[str, int], exclude: NameFilter) -> None:
+    """Let the rows of what is excluded score nothing."""
+    rows = [row for id in exclude.names if (row := row_of.get(id)) is not None]
+    kept = scores[rows]
+    scores[slice(None) if exclude.inverted else rows] = 0.0
+    if exclude.inverted:
+        scores[rows] = kept
 
 
 def rank_rows(ids: Sequence[str], scores: NDArray[np.float64], limit: int | None) -> Ranking:

@@ -1,14 +1,15 @@
 """The `vector` arm in memory: one product of a matrix with a vector."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.embed import one_blas_thread
-from toolcrib.index.memory.ranking import rank_rows
-from toolcrib.model import Ranking, Variant
+from toolcrib.index.memory.ranking import leave_out, rank_rows
+from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,11 @@ class Vector:
         return self.matrix.shape[1]
 
     def lookup(
-        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+        self,
+        variant: Variant,
+        *,
+        limit: int | None = None,
+        exclude: NameFilter = EXCLUDE_NOTHING,
     ) -> Ranking:
         """Whatever has a cosine above zero with the query, the largest first."""
         if variant.vector is None:
@@ -37,10 +42,9 @@ class Vector:
         query = np.asarray(variant.vector, dtype=np.float32)
         with one_blas_thread():
             scores = (self.matrix @ query).astype(np.float64)
-        if exclude:
-            scores[self._rows(exclude)] = 0.0
+        leave_out(scores, self._row_of, exclude)
         return rank_rows(self.ids, scores, limit)
 
-    def _rows(self, ids: Iterable[str]) -> list[int]:
-        excluded = set(ids)
-        return [row for row, id in enumerate(self.ids) if id in excluded]
+    @cached_property
+    def _row_of(self) -> Mapping[str, int]:
+        return {id: row for row, id in enumerate(self.ids)}

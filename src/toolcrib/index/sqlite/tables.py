@@ -86,8 +86,14 @@ class Pointer(NamedTuple):
 
 
 def current_pointer(db: apsw.Connection) -> Pointer:
-    """The pointer, read in the transaction of the connection."""
-    return Pointer(*db.execute("SELECT generation, tables, format, mark FROM pointer").get)
+    """The pointer, read in the transaction of the connection. Raises `CorruptError` if it is gone.
+
+    A page that was half written when the power went may read as a row of nothing, or as none.
+    """
+    row = db.execute("SELECT generation, tables, format, mark FROM pointer").get
+    if row is None or None in row:
+        raise apsw.CorruptError(f"{db.filename} has lost its pointer")
+    return Pointer(*row)
 
 
 def switch_pointer(db: apsw.Connection, pointer: Pointer) -> None:
