@@ -19,12 +19,20 @@ from pathlib import Path
 from threading import RLock
 from types import ModuleType
 
-from toolcrib.access import Scope, search_filter, why_barred
+from toolcrib.access import (
+    Scope,
+    VisibleEntries,
+    call_filter,
+    search_filter,
+    updated_filter,
+    why_barred,
+    why_hidden,
+)
 from toolcrib.crib.fleet import Fleet, OffersListener
 from toolcrib.crib.unavailable_servers import UnavailableServers
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import Caller
-from toolcrib.model import Entry, Json, Kind, NameFilter, ToolInfo
+from toolcrib.model import Entry, EntryGroups, Json, Kind, NameFilter, ToolInfo
 from toolcrib.pool import EntryCache, Pool
 from toolcrib.settings import Settings
 from toolcrib.sources import (
@@ -59,8 +67,9 @@ class Inventory:
         self._problems: tuple[str, ...] = ()
         self._functions = FunctionSource(named_by="program")
         self._functions_changed = False
+        self._groups = EntryCache[None, EntryGroups]()
         self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], NameFilter]()
-        self._seen = EntryCache[Scope, Mapping[str, Entry]]()
+        self._seen = EntryCache[Scope, VisibleEntries]()
 
     def open(self, loop: asyncio.AbstractEventLoop | None) -> None:
         """Take in every source that the settings name, once."""
@@ -186,7 +195,11 @@ class Inventory:
         return self._seen.get(
             entries,
             scope,
-            lambda: {name: each for name, each in entries.items() if not why_barred(each, scope)},
+            lambda: VisibleEntries(entries, call_filter(self.groups(entries), scope)),
+            lambda old, changed: VisibleEntries(
+                entries,
+                updated_filter(old.hidden, entries, changed, lambda e: why_barred(e, scope)),
+            ),
         )
 
     def hidden_from(
@@ -194,7 +207,21 @@ class Inventory:
     ) -> NameFilter:
         """What a search of this scope does not see, remembered as long as the entries are these."""
         return self._hidden.get(
-            entries, (scope, kinds), lambda: search_filter(entries.values(), scope, kinds)
+            entries,
+            (scope, kinds),
+            lambda: search_filter(self.groups(entries), scope, kinds),
+            lambda old, changed: updated_filter(
+                old, entries, changed, lambda entry: why_hidden(entry, scope, kinds)
+            ),
+        )
+
+    def groups(self, entries: Mapping[str, Entry]) -> EntryGroups:
+        """These entries by their traits, mended when they change."""
+        return self._groups.get(
+            entries,
+            None,
+            lambda: EntryGroups.of(entries),
+            lambda old, changed: old.changed(entries, changed),
         )
 
     def why_unknown(self, name: str, caller: Caller) -> str:

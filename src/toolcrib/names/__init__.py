@@ -8,6 +8,7 @@ origin      gives every capability a name that all providers accept: letters, di
             two origins have the same name, both get a hash.
 patterns    says whether a pattern is about an entry. What takes away (`bars`) fits on any reading;
             what gives (`grants`) fits only the source that the pattern spells out.
+pattern_index  which of many patterns may be about a group of like entries
 
     mcp_github_create_issue      a tool of the MCP server `github`
     sdk_photos_resize            a tool of the app `photos`
@@ -29,16 +30,26 @@ from toolcrib.names.origin import (
     overlaps,
     reserved_message,
 )
-from toolcrib.names.patterns import any_bars, any_grants, bars, grants, source_names
+from toolcrib.names.pattern_index import PatternIndex
+from toolcrib.names.patterns import (
+    any_bars,
+    any_grants,
+    bars,
+    grants,
+    has_wildcard,
+    source_names,
+)
 
 __all__ = [
     "RESERVED_NAMES",
     "NameStems",
     "Origin",
+    "PatternIndex",
     "any_bars",
     "any_grants",
     "bars",
     "grants",
+    "has_wildcard",
     "name_all",
     "overlaps",
     "reserved_message",

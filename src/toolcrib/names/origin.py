@@ -15,10 +15,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from toolcrib.model import Capability
+from toolcrib.model import Capability, Entry, EntryTraits
 
 LONGEST_NAME = 64
 HASH_LENGTH = 8
+SHORTEST_CUT = LONGEST_NAME - HASH_LENGTH - 1
+"""A name that is too long keeps so many of its first characters."""
 
 NameStems: TypeAlias = tuple[str, ...]
 
@@ -42,13 +44,13 @@ class Origin(NamedTuple):
     own_name: str
 
     @classmethod
-    def of(cls, capability: Capability, own_name: str = "") -> "Origin":
+    def of(cls, what: Capability | Entry | EntryTraits, own_name: str = "") -> "Origin":
         """The origin of a capability as its source lists it, or as it is in the pool.
 
         In the pool its name is another one: then pass its own name.
         """
-        prefix = _prefix(capability)
-        return cls(prefix, capability.source_id or "", own_name or capability.name)
+        own_name = own_name or (what.name if isinstance(what, Capability) else "")
+        return cls(_prefix(what), what.source_id or "", own_name)
 
     def plain_name(self) -> str:
         """The name by the rules, if no other origin has the same one."""
@@ -159,10 +161,10 @@ def _rivals(names: Mapping[Origin, str]) -> Sequence[Origin]:
     return [origin for origin in shared if names[origin] != origin.hashed_name()]
 
 
-def _prefix(capability: Capability) -> str:
-    if capability.kind != "tool":
-        return capability.kind
-    return capability.source if capability.source in ("mcp", "sdk") else ""
+def _prefix(what: Capability | Entry | EntryTraits) -> str:
+    if what.kind != "tool":
+        return what.kind
+    return what.source if what.source in ("mcp", "sdk") else ""
 
 
 def _allowed(name: str) -> str:
@@ -171,4 +173,4 @@ def _allowed(name: str) -> str:
 
 def _hashed(name: str, original: str) -> str:
     digest = hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_LENGTH]
-    return f"{name[: LONGEST_NAME - HASH_LENGTH - 1]}_{digest}"
+    return f"{name[:SHORTEST_CUT]}_{digest}"
