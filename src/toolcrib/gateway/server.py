@@ -1,8 +1,7 @@
 """The MCP server that one principal sees, in both eras of the protocol.
 
     server = GatewayServer(crib, principal)
-    mcp_server = server.mcp_server
-    await mcp_server.run(read, write, mcp_server.create_initialization_options())
+    await sdk.serve_stream(server.mcp_server, read, write)
 
 One server of the SDK a principal: who asks is known before anything is read, so that no request
 can be taken for another's. It is served over any pair of streams, and over HTTP, any number of
