@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from toolcrib.pool.entries import remedy
     from toolcrib.pool.entry_cache import EntryCache
     from toolcrib.pool.entry_table import EntryTable
     from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
@@ -34,6 +35,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "entries": ("remedy",),
             "entry_cache": ("EntryCache",),
             "entry_table": ("EntryTable",),
             "events": ("TOOLS_UPDATED", "EventBus", "ToolsUpdated"),
@@ -52,5 +54,6 @@ __all__ = [
     "ToolsUpdated",
     "ambiguous_name",
     "entry_names",
+    "remedy",
     "warm_up_best",
 ]
