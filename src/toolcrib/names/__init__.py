@@ -24,20 +24,8 @@ It is not the place that resolves what a model called a tool: `toolcrib.pool` do
 call a tool is said by `toolcrib.access`.
 """
 
-<<<<<<< HEAD
 from toolcrib.names.name_book import NameBook, name_all
 from toolcrib.names.origin import RESERVED_NAMES, NameStems, Origin, allowed, reserved_message
-from toolcrib.names.patterns import any_bars, any_grants, bars, grants, source_names
-from toolcrib.names.source_stems import SourceStems, overlaps, prefixes
-=======
-from toolcrib.names.origin import (
-    RESERVED_NAMES,
-    NameStems,
-    Origin,
-    name_all,
-    overlaps,
-    reserved_message,
-)
 from toolcrib.names.pattern_index import PatternIndex
 from toolcrib.names.patterns import (
     any_bars,
@@ -47,19 +35,16 @@ from toolcrib.names.patterns import (
     has_wildcard,
     source_names,
 )
->>>>>>> main
+from toolcrib.names.source_stems import SourceStems, overlaps, prefixes
 
 __all__ = [
     "RESERVED_NAMES",
     "NameBook",
     "NameStems",
     "Origin",
-<<<<<<< HEAD
+    "PatternIndex",
     "SourceStems",
     "allowed",
-=======
-    "PatternIndex",
->>>>>>> main
     "any_bars",
     "any_grants",
     "bars",

@@ -112,58 +112,10 @@ def reserved_message(name: str) -> str:
     return f"{name!r} is the name of a tool of Toolcrib's own; give this one another name"
 
 
-<<<<<<< HEAD
-def _prefix(capability: Capability) -> str:
-    if capability.kind != "tool":
-        return capability.kind
-    return capability.source if capability.source in ("mcp", "sdk") else ""
-=======
-def overlaps(origins: Iterable[Origin], sources: Iterable[Origin]) -> Mapping[Origin, NameStems]:
-    """For each origin, the stems of other sources that its name begins with as well as its own.
-
-    A name that somebody writes could then mean one of theirs. Shorter stems are none: of two
-    sources that a name may be of, the one with the longer id is meant. `sources` are all sources,
-    each as the origin of nothing. Only origins that have any are there.
-    """
-    by_source = {(each.prefix, each.source_id): each for each in sources if each.source_id}
-    near = {
-        own: tuple(
-            each.stem for at, each in by_source.items() if at != own and _is_nearer(each, mine)
-        )
-        for own, mine in by_source.items()
-    }
-    every = tuple(each.stem for each in by_source.values())
-    found: dict[Origin, NameStems] = {}
-    for origin in origins:
-        candidates = near.get((origin.prefix, origin.source_id), every)
-        text = origin.stem + _allowed(origin.own_name) if candidates else ""
-        if stems := tuple(stem for stem in candidates if text.startswith(stem)):
-            found[origin] = stems
-    return found
-
-
-def _is_nearer(other: Origin, mine: Origin) -> bool:
-    """Whether a name that begins as mine may be meant as one of the other's.
-
-    Of two ids that differ in illegal characters alone, whoever has the id as it is written.
-    """
-    if other.stem == mine.stem:
-        return mine.spellings().stems[0] != mine.stem
-    return other.stem.startswith(mine.stem)
-
-
-def _rivals(names: Mapping[Origin, str]) -> Sequence[Origin]:
-    """Those that share a name and still have it plain."""
-    holders = Counter(names.values())
-    shared = (origin for origin, name in names.items() if holders[name] > 1)
-    return [origin for origin in shared if names[origin] != origin.hashed_name()]
-
-
 def _prefix(what: Capability | Entry | EntryTraits) -> str:
     if what.kind != "tool":
         return what.kind
     return what.source if what.source in ("mcp", "sdk") else ""
->>>>>>> main
 
 
 def allowed(name: str) -> str:
