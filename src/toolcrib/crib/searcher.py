@@ -83,7 +83,7 @@ class Searcher:
     def _with_remarks(self, found: Answer, query: Query, scope: Scope) -> Answer:
         """The answer, with what waits for review, is still being listed or cannot be reached."""
         entries, unavailable = self._inventory.pool.entries, self._inventory.unavailable
-        found = mention_unreviewed(found, scope, entries)
+        found = mention_unreviewed(found, scope, self._inventory.groups(entries))
         if query.kinds and "tool" not in query.kinds:
             return found
         found = unavailable.mention_listing(found, scope)

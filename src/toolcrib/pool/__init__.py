@@ -7,8 +7,9 @@
            which source an entry comes from. `warm_up_best` starts the sleeping server of a hit.
 `resolver` `NameResolver`: which thing a name means, or the error with the nearest names; for
            tools here, and for whatever else has names
-`entries`  what becomes of one capability: its pin, its state, the remedy; `EntryCache` for values
-           that hold as long as the entries do
+`entries`  what becomes of one capability: its pin, its state, the remedy
+`entry_table`  `EntryTable`: all entries of one moment, which knows what changed since another;
+           `EntryCache` for values that are made from them, and mended when they change
 `events`   `EventBus`: who wants to know when the pool changes
 
 `Pool.entries` is replaced whole by each change. Whoever holds it sees one moment, and compares by
@@ -24,7 +25,9 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.pool.entries import EntryCache
+    from toolcrib.pool.entries import remedy
+    from toolcrib.pool.entry_cache import EntryCache
+    from toolcrib.pool.entry_table import EntryTable
     from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
     from toolcrib.pool.pool import Pool, warm_up_best
     from toolcrib.pool.resolver import NameResolver, ambiguous_name, entry_names
@@ -32,7 +35,9 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "entries": ("EntryCache",),
+            "entries": ("remedy",),
+            "entry_cache": ("EntryCache",),
+            "entry_table": ("EntryTable",),
             "events": ("TOOLS_UPDATED", "EventBus", "ToolsUpdated"),
             "pool": ("Pool", "warm_up_best"),
             "resolver": ("NameResolver", "ambiguous_name", "entry_names"),
@@ -42,11 +47,13 @@ else:
 __all__ = [
     "TOOLS_UPDATED",
     "EntryCache",
+    "EntryTable",
     "EventBus",
     "NameResolver",
     "Pool",
     "ToolsUpdated",
     "ambiguous_name",
     "entry_names",
+    "remedy",
     "warm_up_best",
 ]
