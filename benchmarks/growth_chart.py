@@ -69,14 +69,14 @@ def drawn(growth: Growth) -> str:
 
 
 def _legend(growth: Growth) -> Iterator[str]:
-    x = LEFT
+    x = float(LEFT)
     for name in growth.systems():
         if name in SYSTEMS:
             yield (
-                f'<g class="{SYSTEMS[name]}"><circle cx="{x}" cy="22" r="4"/>'
-                f'<text x="{x + 9}" y="26" font-size="12">{name}</text></g>'
+                f'<g class="{SYSTEMS[name]}"><circle cx="{x:.0f}" cy="22" r="4"/>'
+                f'<text x="{x + 9:.0f}" y="26" font-size="12">{name}</text></g>'
             )
-            x += 40 + 7 * len(name)
+            x += 34 + 5.6 * len(name)
 
 
 def _panel(growth: Growth, place: int, panel: Panel) -> Iterator[str]:

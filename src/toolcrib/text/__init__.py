@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from toolcrib.text.politeness import without_politeness, without_wrapping
     from toolcrib.text.products import Mention, Product, our_products, products_digest
     from toolcrib.text.redactor import REDACTED, SHORTEST_SECRET, Redactor
-    from toolcrib.text.speller import CorrectedText, Correction, Speller
+    from toolcrib.text.speller import CorrectedText, Correction, CountedWords, Speller
     from toolcrib.text.spelling import (
         MOST_EDITS,
         did_you_mean,
@@ -74,7 +74,7 @@ else:
             "politeness": ("without_politeness", "without_wrapping"),
             "products": ("Mention", "Product", "our_products", "products_digest"),
             "redactor": ("REDACTED", "SHORTEST_SECRET", "Redactor"),
-            "speller": ("CorrectedText", "Correction", "Speller"),
+            "speller": ("CorrectedText", "Correction", "CountedWords", "Speller"),
             "spelling": (
                 "MOST_EDITS",
                 "did_you_mean",
@@ -108,6 +108,7 @@ __all__ = [
     "BadPattern",
     "CorrectedText",
     "Correction",
+    "CountedWords",
     "Glossary",
     "Language",
     "Lexicon",
