@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks import growth_peers
-from benchmarks.checkout import BEFORE, Checkout, Limits, this_checkout
+from benchmarks.checkout import BEFORE, NOW, Checkout, Limits, this_checkout
 from benchmarks.folder import SEED, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.growth_chart import drawn
 from benchmarks.growth_report import MADE_UP, MODEL, WORDS, Growth, report
@@ -67,6 +67,7 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
     add_bench_dir(parser)
     parser.add_argument("--before", type=Path, help="an earlier checkout, with its own .venv")
+    parser.add_argument("--only", choices=["", BEFORE, NOW], default="", help="one of the two")
     parser.add_argument("--sizes", type=_sizes, default=SIZES, help="with commas between")
     parser.add_argument("--model", type=_sizes, default=(), help="sizes to measure with the model")
     parser.add_argument("--turns", type=int, default=3)
@@ -94,13 +95,14 @@ def _measured(said: Namespace) -> Growth:
     checkouts = [this_checkout(limits)]
     if said.before:
         checkouts.insert(0, Checkout.at(BEFORE, said.before, limits))
+    checkouts = [each for each in checkouts if said.only in ("", each.name)]
     for size in said.sizes:
         with _work_folder(said.work) as work:
             run = Run(work, size, tools, queries, growth, said.turns, checkouts)
             run.measure([WORDS, MADE_UP])
             if size in said.model:
                 run.measure([MODEL])
-            if size <= PEER_MOST:
+            if size <= PEER_MOST and said.only != BEFORE:
                 growth_peers.measure(run.listings, queries, growth, size, limits)
         growth.write(said.results)
     return growth
@@ -168,27 +170,36 @@ class Run:
                         self._run(checkout, mode, task)
         for checkout in self.checkouts:
             for mode in modes:
-                shutil.rmtree(self._home(checkout, mode).folder)
+                shutil.rmtree(self._home(checkout, mode).folder, ignore_errors=True)
 
     def _prepare(self, checkout: Checkout, modes: Sequence[str]) -> None:
         """Homes that know what their servers list, each as a first start leaves it."""
         listed = Home(self.work / f"{checkout.name}-listed")
-        listed.configure("", self._servers)
-        for batch in _batches(self.listings):
-            request = {"task": "list", "servers": self._servers, "listings": batch}
-            checkout.child(CHILD, listed, request)
+        failure = self._list(checkout, listed)
         for mode in modes:
+            if failure:  # what comes after words takes more
+                self.growth.at(self.size, checkout.name).fail(mode, "settle", failure)
+                continue
             home = self._home(checkout, mode)
             shutil.copytree(listed.folder, home.folder, symlinks=True)
             home.configure(SETTINGS[mode], self._servers)
-            self._run(checkout, mode, "settle")
+            failure = self._run(checkout, mode, "settle")
         shutil.rmtree(listed.folder)
 
-    def _run(self, checkout: Checkout, mode: str, task: str) -> None:
-        """One process. One that went beyond its limits once is not tried again."""
+    def _list(self, checkout: Checkout, home: Home) -> str:
+        """Put down what the servers list; the limit that this went beyond, if it did."""
+        home.configure("", self._servers)
+        for batch in _batches(self.listings):
+            request = {"task": "list", "servers": self._servers, "listings": batch}
+            if failure := checkout.child(CHILD, home, request).failure:
+                return failure
+        return ""
+
+    def _run(self, checkout: Checkout, mode: str, task: str) -> str:
+        """One process; the limit that it went beyond, if it did. It is not tried again then."""
         place = self.growth.at(self.size, checkout.name)
         if place.has_failed(mode, task):
-            return
+            return ""
         request = {**self._request, "task": task, "made_up": mode == MADE_UP}
         figures, failure = checkout.child(CHILD, self._home(checkout, mode), request)
         place.add(mode, figures)
@@ -196,6 +207,7 @@ class Run:
             place.fail(mode, task, failure)
         said = {name: round(value, 4) for name, value in figures.items()}
         print(f"{self.size:,} {checkout.name} {mode} {task} {said} {failure}", file=sys.stderr)
+        return failure
 
     def _home(self, checkout: Checkout, mode: str) -> Home:
         return Home(self.work / f"{checkout.name}-{mode}")
