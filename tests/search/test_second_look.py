@@ -25,7 +25,7 @@ from tests.workshop import (
 from toolcrib.access import Scope, search_filter
 from toolcrib.embed import CachedEmbedder, Embedder
 from toolcrib.index import Catalog, MemoryEngine, SqliteEngine
-from toolcrib.model import Capability, Entry, Match, Query
+from toolcrib.model import Capability, Entry, EntryGroups, Match, Query
 from toolcrib.search import Search, answer_query
 from toolcrib.search.second_look import (
     CLOSED,
@@ -45,7 +45,7 @@ QUERIES = ["read a text file", "send a message in Slack", "读取磁盘上的文
 @contextmanager
 def searching(engine: EngineName, embedder: Embedder, *more: Capability) -> Generator[Search]:
     entries = pooled(*SEEN, *HIDDEN, *more)
-    hidden = search_filter(entries.values(), Scope())
+    hidden = search_filter(EntryGroups.of(entries), Scope())
     with SqliteStore.open(":memory:") as store:
         chosen = MemoryEngine() if engine == "memory" else SqliteEngine(store)
         catalog = Catalog(chosen, CachedEmbedder(embedder, DictCache()))

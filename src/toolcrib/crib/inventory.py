@@ -11,7 +11,7 @@ and never an error of whoever reads.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
@@ -19,12 +19,21 @@ from pathlib import Path
 from threading import RLock
 from types import ModuleType
 
-from toolcrib.access import Scope, search_filter, why_barred
+from toolcrib.access import (
+    GroupJudge,
+    Scope,
+    VisibleEntries,
+    call_filter,
+    search_filter,
+    updated_filter,
+    why_barred,
+    why_hidden,
+)
 from toolcrib.crib.fleet import Fleet, OffersListener
 from toolcrib.crib.unavailable_servers import UnavailableServers
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import Caller
-from toolcrib.model import Entry, Json, Kind, NameFilter, ToolInfo
+from toolcrib.model import Entry, EntryGroups, EntryTraits, Json, Kind, NameFilter, ToolInfo
 from toolcrib.pool import EntryCache, Pool
 from toolcrib.settings import Settings
 from toolcrib.sources import (
@@ -59,8 +68,9 @@ class Inventory:
         self._problems: tuple[str, ...] = ()
         self._functions = FunctionSource(named_by="program")
         self._functions_changed = False
+        self._groups = EntryCache[None, EntryGroups]()
         self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], NameFilter]()
-        self._seen = EntryCache[Scope, Mapping[str, Entry]]()
+        self._seen = EntryCache[Scope, VisibleEntries]()
 
     def open(self, loop: asyncio.AbstractEventLoop | None) -> None:
         """Take in every source that the settings name, once."""
@@ -186,15 +196,40 @@ class Inventory:
         return self._seen.get(
             entries,
             scope,
-            lambda: {name: each for name, each in entries.items() if not why_barred(each, scope)},
+            lambda: VisibleEntries(entries, call_filter(self.groups(entries), scope)),
+            lambda old, changed: VisibleEntries(
+                entries,
+                updated_filter(old.hidden, entries, changed, lambda e: why_barred(e, scope)),
+            ),
         )
+
+    def groups_seen_by(self, caller: Caller) -> Mapping[EntryTraits, Collection[str]]:
+        """The names of the same by traits; no group is empty."""
+        groups = self.groups(self.entries())
+        judge = GroupJudge(self.scope_of(caller.scope))
+        seen = ((traits, judge.callable_names(groups, traits)) for traits in groups)
+        return {traits: names for traits, names in seen if names}
 
     def hidden_from(
         self, scope: Scope, kinds: frozenset[Kind], entries: Mapping[str, Entry]
     ) -> NameFilter:
         """What a search of this scope does not see, remembered as long as the entries are these."""
         return self._hidden.get(
-            entries, (scope, kinds), lambda: search_filter(entries.values(), scope, kinds)
+            entries,
+            (scope, kinds),
+            lambda: search_filter(self.groups(entries), scope, kinds),
+            lambda old, changed: updated_filter(
+                old, entries, changed, lambda entry: why_hidden(entry, scope, kinds)
+            ),
+        )
+
+    def groups(self, entries: Mapping[str, Entry]) -> EntryGroups:
+        """These entries by their traits, mended when they change."""
+        return self._groups.get(
+            entries,
+            None,
+            lambda: EntryGroups.of(entries),
+            lambda old, changed: old.changed(entries, changed),
         )
 
     def why_unknown(self, name: str, caller: Caller) -> str:

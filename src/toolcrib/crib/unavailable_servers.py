@@ -12,7 +12,7 @@ from itertools import islice
 from toolcrib.access import Scope, allows_source, count_unreviewed, why_barred
 from toolcrib.crib.fleet import Fleet
 from toolcrib.crib.server_purposes import ServerPurposes, query_stems, word_stems
-from toolcrib.model import Answer, Entry, ToolInfo, UnavailableServer
+from toolcrib.model import Answer, Entry, EntryGroups, ToolInfo, UnavailableServer
 from toolcrib.names import Origin
 from toolcrib.sources.mcp import McpSource, unusable_entry
 from toolcrib.text import Glossary
@@ -86,9 +86,9 @@ class UnavailableServers:
         return ((origin, why) for _, _, origin, why in sorted(found, key=lambda each: each[:2]))
 
 
-def mention_unreviewed(found: Answer, scope: Scope, entries: Mapping[str, Entry]) -> Answer:
+def mention_unreviewed(found: Answer, scope: Scope, groups: EntryGroups) -> Answer:
     """The answer; where nothing was found, with how many tools nobody has approved yet."""
-    waiting = 0 if found.hits else count_unreviewed(entries.values(), scope)
+    waiting = 0 if found.hits else count_unreviewed(groups, scope)
     if not waiting:
         return found
     note = f"Not searched: {waiting} that wait for the operator's review (`toolcrib review`)."

@@ -5,7 +5,8 @@ queue in between: each hop would cost every call some of its time.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from toolcrib.gateway import sdk
@@ -44,7 +45,7 @@ class OpenGate:
 
 
 class MessageStreams(NamedTuple):
-    """What `Server.run` takes."""
+    """What `sdk.serve_stream` takes."""
 
     read: "MessageReader"
     write: "MessageWriter"
@@ -103,11 +104,18 @@ class MessageReader(_Stream):
         self._answers = answers
         self._gate = gate
         self._longest = longest
+        self._again: deque[sdk.Item] = deque()
+
+    def put_back(self, items: Sequence[sdk.Item], /) -> None:
+        """Give these again, in this order, before all else."""
+        self._again.extendleft(reversed(items))
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> sdk.Item:
+        if self._again:
+            return self._again.popleft()
         try:
             async for line in self._lines:
                 message = _message(line)

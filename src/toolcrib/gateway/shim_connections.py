@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
+from toolcrib.gateway import sdk
 from toolcrib.gateway.credentials import AccessDenied, Authenticator
 from toolcrib.gateway.limits import ConnectionBounds, ConnectionRequestLimiter, RequestLimiter
 from toolcrib.gateway.message_streams import message_streams
@@ -137,14 +138,12 @@ class ShimConnections:
             await writer.drain()
 
         client.server = self._servers().of(principal)
-        mcp_server = client.server.mcp_server
         is_good = partial(self._authenticator().is_good, principal.id)
         with ConnectionRequestLimiter(
             self._limiter, principal.caller.id, is_good, client.note_request
         ) as gate:
             streams = message_streams(reader, send, gate)
-            options = mcp_server.create_initialization_options()
-            await mcp_server.run(streams.read, streams.write, options)
+            await sdk.serve_stream(client.server.mcp_server, streams.read, streams.write)
 
     def _admit(self, line: bytes) -> tuple[Principal, ConnectedClient]:
         """Who says hello. Raises `AccessDenied`."""

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from toolcrib.connect import can_have_daemon
 from toolcrib.crib import Crib
+from toolcrib.gateway import sdk
 from toolcrib.gateway.background_tasks import ServerLister
 from toolcrib.gateway.message_streams import Send, message_streams
 from toolcrib.gateway.principal import Principal
@@ -78,8 +79,7 @@ async def _serve(crib: Crib, principal: Principal, descriptors: StdioDescriptors
 async def _run(server: GatewayServer, descriptors: StdioDescriptors) -> None:
     async with open_pipes(descriptors) as (reader, send):
         streams = message_streams(reader, send)
-        options = server.mcp_server.create_initialization_options()
-        await server.mcp_server.run(streams.read, streams.write, options)
+        await sdk.serve_stream(server.mcp_server, streams.read, streams.write)
 
 
 @contextmanager

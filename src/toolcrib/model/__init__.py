@@ -6,6 +6,7 @@
 
 `capability`  what can be searched: `ToolInfo`, `SkillInfo`, `AgentInfo`
 `entry`       `Entry`: one of them in the pool, with its name, its state and what to do about that
+`groups`      entries in groups of like ones, so that nobody looks at each of many
 `search`      what a search takes and gives
 `call`        what a call takes and gives; what a tool may ask and say while it runs
 `deadline`    how long a call has: one for all who work on it
@@ -55,6 +56,7 @@ from toolcrib.model.capability import (
 )
 from toolcrib.model.deadline import Deadline
 from toolcrib.model.entry import Entry
+from toolcrib.model.groups import EntryGroups, EntryTraits
 from toolcrib.model.search import (
     EXCLUDE_NOTHING,
     Answer,
@@ -85,6 +87,8 @@ __all__ = [
     "DeferralTrigger",
     "Effect",
     "Entry",
+    "EntryGroups",
+    "EntryTraits",
     "Hit",
     "InputHandler",
     "InputMethod",

@@ -25,7 +25,9 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.pool.entry_table import EntryCache, EntryTable
+    from toolcrib.pool.entries import remedy
+    from toolcrib.pool.entry_cache import EntryCache
+    from toolcrib.pool.entry_table import EntryTable
     from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
     from toolcrib.pool.pool import Pool, warm_up_best
     from toolcrib.pool.resolver import NameResolver, ambiguous_name, entry_names
@@ -33,7 +35,9 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "entry_table": ("EntryCache", "EntryTable"),
+            "entries": ("remedy",),
+            "entry_cache": ("EntryCache",),
+            "entry_table": ("EntryTable",),
             "events": ("TOOLS_UPDATED", "EventBus", "ToolsUpdated"),
             "pool": ("Pool", "warm_up_best"),
             "resolver": ("NameResolver", "ambiguous_name", "entry_names"),
@@ -50,5 +54,6 @@ __all__ = [
     "ToolsUpdated",
     "ambiguous_name",
     "entry_names",
+    "remedy",
     "warm_up_best",
 ]

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Generic, TypeVar
 
+from toolcrib.access import VisibleEntries
 from toolcrib.errors import AmbiguousName, UnknownTool
 from toolcrib.model import Entry
 from toolcrib.pool.entry_table import EntryTable
@@ -103,8 +104,10 @@ class NameResolver(Generic[T]):
 
 def entry_names(entries: Mapping[str, Entry]) -> NameResolver[Entry]:
     """Entries by the names that models see; for short, by the names that their sources have."""
-    if isinstance(entries, EntryTable):
-        return NameResolver(entries, find=entries.named)
+    table = entries.all_entries if isinstance(entries, VisibleEntries) else entries
+    if isinstance(table, EntryTable):
+        named = table.named
+        return NameResolver(entries, find=lambda bare: [e for e in named(bare) if e in entries])
     return NameResolver(entries, lambda entry: (entry.bare,))
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.workshop import SEEN, mcp, pooled
 from toolcrib.access import FilterVerdict, Scope, search_filter, why_barred, why_hidden
-from toolcrib.model import Entry, SkillInfo, ToolInfo
+from toolcrib.model import Entry, EntryGroups, SkillInfo, ToolInfo
 
 TOOL = ToolInfo(name="read_file", description="")
 ENTRY = Entry("read_file", "read_file", TOOL)
@@ -24,13 +24,13 @@ def names(*some: str) -> frozenset[str]:
 
 
 def hidden_of(entries: Mapping[str, Entry], scope: Scope) -> set[str]:
-    hidden = search_filter(entries.values(), scope)
+    hidden = search_filter(EntryGroups.of(entries), scope)
     return {name for name in entries if name in hidden}
 
 
 def test_nothing_said_is_nothing_hidden():
     assert why_hidden(ENTRY, Scope()) == ""
-    assert not search_filter(pooled(*SEEN).values(), Scope())
+    assert not search_filter(EntryGroups.of(pooled(*SEEN)), Scope())
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_whose_it_is_and_of_what_kind_lets_it_through(scope: Scope):
 )
 def test_each_filter_hides_what_it_is_for(entry: Entry, scope: Scope, expected: FilterVerdict):
     assert why_hidden(entry, scope) == expected
-    assert "read_file" in search_filter([entry], scope)
+    assert "read_file" in search_filter(EntryGroups.of({entry.name: entry}), scope)
 
 
 @pytest.mark.parametrize("state", ["ready", "asleep", "needs_login", "changed"])
@@ -100,7 +100,7 @@ def test_an_empty_allow_list_means_nothing():
 
 
 def test_no_allow_list_means_everything():
-    assert not search_filter(pooled(*SEEN).values(), Scope(allowed=None))
+    assert not search_filter(EntryGroups.of(pooled(*SEEN)), Scope(allowed=None))
 
 
 def test_a_pattern_stands_for_a_whole_server():
