@@ -8,7 +8,7 @@ import asyncio
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,12 +19,17 @@ from toolcrib.connect import (
     READY_LINE,
     ConnectOptions,
     DaemonInfo,
+    StdioOpening,
     can_have_daemon,
+    claim_stdio,
     connect,
 )
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import local_principal
+
+if TYPE_CHECKING:
+    from toolcrib.gateway import OpenGateway
 
 
 def serve_command(
@@ -96,17 +101,29 @@ def _step_back() -> None:
 
 
 def _serve_stdio(options: GlobalOptions, profile: str) -> None:
-    from toolcrib.gateway import serve_stdio  # noqa: PLC0415 - it loads the SDK
+    with claim_stdio() as descriptors:
+        from toolcrib.gateway import serve_stdio  # noqa: PLC0415 - it loads the SDK
+
+        serve_stdio(open_stdio(options, profile), StdioOpening(descriptors))
+
+
+def open_stdio(options: GlobalOptions, profile: str) -> "OpenGateway":
+    """The gateway of these settings, loaded. What is wrong with them goes to stderr."""
+    from toolcrib.gateway import SurfaceFile, open_gateway, stamps_of  # noqa: PLC0415 - the SDK
+
+    settings, _ = options.lasting_settings()
+    read = stamps_of(options.files(settings))  # before the files are read that count
+    settings, broken = options.lasting_settings()
+    # Modules of tools are no part of what the first replies are kept for.
+    surface = None if options.tools else SurfaceFile(daemon_place(options), lambda: read)
 
     def open_crib(loop: asyncio.AbstractEventLoop) -> Crib:
-        settings, broken = options.lasting_settings()
         crib = Crib.from_settings(settings, loop=loop)
         for problem in (*filter(None, [broken]), *crib.problems):
             warn(problem)
         return crib
 
-    settings, _ = options.lasting_settings()
-    serve_stdio(open_crib, local_principal(settings.gateway, profile))
+    return open_gateway(open_crib, local_principal(settings.gateway, profile), surface)
 
 
 def connect_command(
