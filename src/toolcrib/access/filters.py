@@ -42,9 +42,9 @@ class GroupJudge:
         if not traits.searchable or (kinds and traits.kind not in kinds):
             return ()
         names, bound = self.callable_names(groups, traits), self._scope.bound
-        if not bound or bound.isdisjoint(names):
+        if not any(name in names for name in bound):
             return names
-        return [name for name in names if name not in bound]
+        return frozenset(names) - bound
 
     def _not_barred(
         self, groups: EntryGroups, traits: EntryTraits, state: State | None = None
@@ -59,7 +59,7 @@ class GroupJudge:
         near = replace(self._scope, internal=frozenset(), excluded=bars, allowed=gives)
         each = ((name, entries[name]) for name in names)
         placed = ((name, entry.in_state(state) if state else entry) for name, entry in each)
-        return [name for name, entry in placed if not why_barred(entry, near)]
+        return frozenset(name for name, entry in placed if not why_barred(entry, near))
 
     def _lets(self, traits: EntryTraits) -> bool:
         """Whether traits alone bar nothing."""

@@ -84,13 +84,13 @@ class LazyGroup(HelpGroup):
 
     table: ClassVar[Mapping[str, Mapping[str, CommandEntry]]] = {}
 
-    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - typer's
-        stand_ins = {
+    def __init__(self, *, commands: object = None, **attributes: Any) -> None:  # noqa: ANN401, ARG002 - typer's
+        stand_ins: dict[str, Any] = {
             name: HelpCommand(name, help=entry.summary, rich_help_panel=title)
             for title, entries in self.table.items()
             for name, entry in entries.items()
         }
-        super().__init__(**attributes | {"commands": stand_ins})
+        super().__init__(commands=stand_ins, **attributes)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:  # noqa: ANN401 - typer's
         """The command that is asked for, loaded."""

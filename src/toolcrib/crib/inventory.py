@@ -11,7 +11,7 @@ and never an error of whoever reads.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
@@ -20,6 +20,7 @@ from threading import RLock
 from types import ModuleType
 
 from toolcrib.access import (
+    GroupJudge,
     Scope,
     VisibleEntries,
     call_filter,
@@ -32,7 +33,7 @@ from toolcrib.crib.fleet import Fleet, OffersListener
 from toolcrib.crib.unavailable_servers import UnavailableServers
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import Caller
-from toolcrib.model import Entry, EntryGroups, Json, Kind, NameFilter, ToolInfo
+from toolcrib.model import Entry, EntryGroups, EntryTraits, Json, Kind, NameFilter, ToolInfo
 from toolcrib.pool import EntryCache, Pool
 from toolcrib.settings import Settings
 from toolcrib.sources import (
@@ -201,6 +202,13 @@ class Inventory:
                 updated_filter(old.hidden, entries, changed, lambda e: why_barred(e, scope)),
             ),
         )
+
+    def groups_seen_by(self, caller: Caller) -> Mapping[EntryTraits, Collection[str]]:
+        """The names of the same by traits; no group is empty."""
+        groups = self.groups(self.entries())
+        judge = GroupJudge(self.scope_of(caller.scope))
+        seen = ((traits, judge.callable_names(groups, traits)) for traits in groups)
+        return {traits: names for traits, names in seen if names}
 
     def hidden_from(
         self, scope: Scope, kinds: frozenset[Kind], entries: Mapping[str, Entry]

@@ -28,13 +28,19 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from toolcrib.gateway.command_queries import answer_query, await_vectors
     from toolcrib.gateway.credentials import Keys
     from toolcrib.gateway.daemon_log import log_file
     from toolcrib.gateway.daemon_process import run_daemon
     from toolcrib.gateway.file_watcher import stamps_of
     from toolcrib.gateway.instructions import initial_context
     from toolcrib.gateway.modes import EffectiveMode
-    from toolcrib.gateway.operator_client import ask_daemon, is_daemon_running
+    from toolcrib.gateway.operator_client import (
+        ask_daemon,
+        call_by_daemon,
+        is_daemon_running,
+        query_daemon,
+    )
     from toolcrib.gateway.principal import DEFAULT_PROFILE, local_principal, profile_named
     from toolcrib.gateway.stdio import OpenGateway, open_gateway, serve_stdio
     from toolcrib.gateway.surface_recorder import SurfaceFile
@@ -42,13 +48,19 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "command_queries": ("answer_query", "await_vectors"),
             "credentials": ("Keys",),
             "daemon_log": ("log_file",),
             "daemon_process": ("run_daemon",),
             "file_watcher": ("stamps_of",),
             "instructions": ("initial_context",),
             "modes": ("EffectiveMode",),
-            "operator_client": ("ask_daemon", "is_daemon_running"),
+            "operator_client": (
+                "ask_daemon",
+                "call_by_daemon",
+                "is_daemon_running",
+                "query_daemon",
+            ),
             "principal": ("DEFAULT_PROFILE", "local_principal", "profile_named"),
             "stdio": ("OpenGateway", "open_gateway", "serve_stdio"),
             "surface_recorder": ("SurfaceFile",),
@@ -61,13 +73,17 @@ __all__ = [
     "Keys",
     "OpenGateway",
     "SurfaceFile",
+    "answer_query",
     "ask_daemon",
+    "await_vectors",
+    "call_by_daemon",
     "initial_context",
     "is_daemon_running",
     "local_principal",
     "log_file",
     "open_gateway",
     "profile_named",
+    "query_daemon",
     "run_daemon",
     "serve_stdio",
     "stamps_of",

@@ -84,6 +84,7 @@ class Daemon:
         self._watcher = FileWatcher(lambda: setup.config_files(self._settings))
         self._watcher.look()  # before the files are read that count
         self._settings, problem = setup.settings()
+        self.read_ns = time.time_ns()
         crib = setup.crib(self._settings)
         self.broken: tuple[str, ...] = ()
         self._note_broken(problem, crib)
@@ -159,6 +160,13 @@ class Daemon:
         """
         await self._apply_files(self._change)
 
+    async def is_current(self) -> bool:
+        """Whether it serves what its files say now. What has changed is taken in first."""
+        if not await asyncio.to_thread(self._watcher.is_current):
+            with suppress(ToolcribError):  # then a file is broken
+                await self.catch_up()
+        return not self.broken
+
     async def _apply_files(self, apply: Callable[[Settings], Awaitable[None]]) -> None:
         async with self._reloading:
             try:
@@ -185,7 +193,9 @@ class Daemon:
             _log.info("the gateway settings have changed; open connections were closed")
 
     async def _start_over(self, settings: Settings) -> None:
+        read_ns = time.time_ns()
         crib = await asyncio.to_thread(self._setup.crib, settings)
+        self.read_ns = read_ns
         await self._background.close()
         self._background = BackgroundTasks(crib)
         old, self.serving = self.serving, self._serving_state(crib)

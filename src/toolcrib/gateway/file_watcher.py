@@ -31,6 +31,10 @@ class FileWatcher:
         """Remember the files as they are: the caller is about to read them."""
         self.seen = self._stamps()
 
+    def is_current(self) -> bool:
+        """Whether the files are as they were at the last `look`."""
+        return all(self._seen.get(path, ()) == stamp for path, stamp in self._stamps().items())
+
     async def changed(self) -> None:
         """Wait until a file is another than at the last `look`, and rests."""
         last, since = self.seen, 0.0

@@ -112,8 +112,8 @@ class GatewayServer:
         return result
 
     def _instructions(self, mode: EffectiveMode) -> str:
-        entries = tuple(self._view.visible.entries.values())
-        return instructions(mode, entries, self._view.unavailable())
+        view = self._view
+        return instructions(mode, view.groups(), view.visible.entries, view.unavailable())
 
     async def _list(self, context: sdk.Context, _params: sdk.PaginatedRequestParams) -> sdk.Result:
         client, modern = sdk.client_name(context), sdk.is_modern(context)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from toolcrib.pool.entries import remedy
     from toolcrib.pool.entry_table import EntryCache, EntryTable
     from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
     from toolcrib.pool.pool import Pool, warm_up_best
@@ -33,6 +34,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "entries": ("remedy",),
             "entry_table": ("EntryCache", "EntryTable"),
             "events": ("TOOLS_UPDATED", "EventBus", "ToolsUpdated"),
             "pool": ("Pool", "warm_up_best"),
@@ -50,5 +52,6 @@ __all__ = [
     "ToolsUpdated",
     "ambiguous_name",
     "entry_names",
+    "remedy",
     "warm_up_best",
 ]
