@@ -1,7 +1,7 @@
 """The command line: every command works on the same `Crib` that the library gives.
 
     main ─ connect?  → toolcrib.connect: a pipe to the daemon, loaded alone and at once
-         ├ serve --stdio?  → toolcrib.connect answers while the gateway loads
+         ├ serve --stdio? → stdio: a client is answered while the gateway loads
          └ any other → app → GlobalOptions → the command → screen
 
 `app` is the one table of commands, in the groups that `toolcrib --help` shows. A command is a
@@ -22,17 +22,9 @@ The command line is no API: programs use `toolcrib.Crib`. Nobody imports this pa
 console script, which finds `main` here.
 """
 
-import os
 import sys
-from typing import TYPE_CHECKING
 
 from toolcrib.connect import parse_connect, parse_serve_stdio
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from toolcrib.connect import ConnectOptions
-    from toolcrib.gateway import OpenGateway
 
 __all__ = ["main"]
 
@@ -44,58 +36,25 @@ def main() -> None:
         from toolcrib.connect import connect  # noqa: PLC0415 - it, and nothing else
 
         sys.exit(connect(options))
-    options = parse_serve_stdio(sys.argv[1:])
-    if options is None:
-        _run_command()
-    else:
-        _serve_stdio(options)
-
-
-def _serve_stdio(options: "ConnectOptions") -> None:
-    """`serve --stdio`: a client waits, so its first requests are answered before all is loaded."""
-    from toolcrib.connect import (  # noqa: PLC0415 - little
-        FirstReplies,
-        StdioOpening,
-        claim_stdio,
-        locate_daemon,
-    )
-
-    def load() -> "OpenGateway":
-        from pathlib import Path  # noqa: PLC0415 - all of this loads on a thread
-
-        from toolcrib.cli.global_options import GlobalOptions  # noqa: PLC0415
-        from toolcrib.cli.serve import open_stdio  # noqa: PLC0415
-
-        config = Path(options.config) if options.config else None
-        files = tuple(map(Path, options.mcp_config))
-        return open_stdio(GlobalOptions(config, files), options.profile)
-
-    def serve() -> None:
-        with claim_stdio() as descriptors:
-            place = locate_daemon(options, os.environ)
-            opening = StdioOpening(descriptors, FirstReplies(place, options.profile, os.environ))
-            gateway = opening.wait_for(load)
-            from toolcrib.gateway import serve_stdio  # noqa: PLC0415 - it loads the SDK
-
-            serve_stdio(gateway, opening)
-
-    _or_exit(serve)
-
-
-def _run_command() -> None:
-    from toolcrib.cli.app import app  # noqa: PLC0415 - half a second of imports
-
-    _or_exit(app)
-
-
-def _or_exit(run: "Callable[[], object]") -> None:
     try:
-        run()
+        _run_command()
     except Exception as error:
-        from toolcrib.cli.screen import safe  # noqa: PLC0415
+        from toolcrib.cli.screen import safe  # noqa: PLC0415 - seldom needed
         from toolcrib.errors import ToolcribError  # noqa: PLC0415
 
         if not isinstance(error, ToolcribError):
             raise
         sys.stderr.write(f"toolcrib: {safe(error).plain}\n")
         sys.exit(2)
+
+
+def _run_command() -> None:
+    options = parse_serve_stdio(sys.argv[1:])
+    if options is not None:
+        from toolcrib.cli.stdio import serve_at_once  # noqa: PLC0415 - a client waits
+
+        serve_at_once(options)
+    else:
+        from toolcrib.cli.app import app  # noqa: PLC0415 - half a second of imports
+
+        app()

@@ -4,16 +4,15 @@ What runs for `connect` is `toolcrib.connect`, which `main` calls without loadin
 is its help, and whatever its own parser leaves to us.
 """
 
-import asyncio
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from toolcrib.cli.global_options import GlobalOptions, daemon_place
-from toolcrib.cli.screen import AsJson, print_json, warn
+from toolcrib.cli.screen import AsJson, print_json
 from toolcrib.connect import (
     NEEDS_UNIX,
     READY_LINE,
@@ -24,12 +23,7 @@ from toolcrib.connect import (
     claim_stdio,
     connect,
 )
-from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import local_principal
-
-if TYPE_CHECKING:
-    from toolcrib.gateway import OpenGateway
 
 
 def serve_command(
@@ -101,29 +95,12 @@ def _step_back() -> None:
 
 
 def _serve_stdio(options: GlobalOptions, profile: str) -> None:
+    """For arguments that `main` leaves to us."""
+    from toolcrib.cli.stdio import open_stdio  # noqa: PLC0415 - it loads the SDK, as the next
+    from toolcrib.gateway import serve_stdio  # noqa: PLC0415
+
     with claim_stdio() as descriptors:
-        from toolcrib.gateway import serve_stdio  # noqa: PLC0415 - it loads the SDK
-
         serve_stdio(open_stdio(options, profile), StdioOpening(descriptors))
-
-
-def open_stdio(options: GlobalOptions, profile: str) -> "OpenGateway":
-    """The gateway of these settings, loaded. What is wrong with them goes to stderr."""
-    from toolcrib.gateway import SurfaceFile, open_gateway, stamps_of  # noqa: PLC0415 - the SDK
-
-    settings, _ = options.lasting_settings()
-    read = stamps_of(options.files(settings))  # before the files are read that count
-    settings, broken = options.lasting_settings()
-    # Modules of tools are no part of what the first replies are kept for.
-    surface = None if options.tools else SurfaceFile(daemon_place(options), lambda: read)
-
-    def open_crib(loop: asyncio.AbstractEventLoop) -> Crib:
-        crib = Crib.from_settings(settings, loop=loop)
-        for problem in (*filter(None, [broken]), *crib.problems):
-            warn(problem)
-        return crib
-
-    return open_gateway(open_crib, local_principal(settings.gateway, profile), surface)
 
 
 def connect_command(

@@ -36,7 +36,7 @@ class StdioOpening:
     def __init__(self, descriptors: StdioDescriptors, replies: FirstReplies | None = None) -> None:
         self.descriptors = descriptors
         self.replies = replies
-        self.unread = b""
+        self.unread: bytes = b""
         self._lines = LineSplitter()
 
     def wait_for(self, load: Callable[[], T]) -> T:

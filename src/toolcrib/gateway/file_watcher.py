@@ -33,7 +33,7 @@ class FileWatcher:
 
     def is_current(self) -> bool:
         """Whether the files are as they were at the last `look`."""
-        return all(self._seen.get(path, ()) == stamp for path, stamp in self._stamps().items())
+        return all(self.seen.get(path, ()) == stamp for path, stamp in self._stamps().items())
 
     async def changed(self) -> None:
         """Wait until a file is another than at the last `look`, and rests."""

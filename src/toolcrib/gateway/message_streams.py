@@ -40,7 +40,7 @@ class OpenGate:
     def refusal(self, _message: sdk.JSONRPCMessage) -> None:
         """None, always."""
 
-    def outgoing(self, message: sdk.JSONRPCMessage) -> sdk.JSONRPCMessage:
+    def outgoing(self, message: sdk.JSONRPCMessage) -> sdk.JSONRPCMessage | None:
         """Itself, always."""
         return message
 

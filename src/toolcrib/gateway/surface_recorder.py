@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Mapping
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import toolcrib
 from toolcrib.connect import (
@@ -58,10 +58,9 @@ class SurfaceFile:
 
     def keep(self, profile: str, name: str, result: Mapping[str, Any] | None) -> None:
         """Keep this result of a request; None: keep none, for it depends on the pool."""
-        kept: Mapping[str, Any] = read_surface(self._files)
-        stamps = self._stamps()
-        now = dict(kept["replies"]) if kept.get("files") == stamps else {}
-        replies = dict(now.get(profile) or {})
+        kept, stamps = cast("dict[str, Any]", read_surface(self._files)), self._stamps()
+        now: dict[str, Any] = kept["replies"] if kept.get("files") == stamps else {}
+        replies: dict[str, Any] = dict(now.get(profile, {}))
         if replies.pop(name, None) == result:
             return
         if result is not None:
