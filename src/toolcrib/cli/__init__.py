@@ -1,6 +1,7 @@
 """The command line: every command works on the same `Crib` that the library gives.
 
     main ─ connect?  → toolcrib.connect: a pipe to the daemon, loaded alone and at once
+         ├ serve --stdio? → stdio: a client is answered while the gateway loads
          └ any other → app → GlobalOptions → the command → screen
 
 `app` is the one table of commands, in the groups that `toolcrib --help` shows. A command is a
@@ -23,7 +24,7 @@ console script, which finds `main` here.
 
 import sys
 
-from toolcrib.connect import parse_connect
+from toolcrib.connect import parse_connect, parse_serve_stdio
 
 __all__ = ["main"]
 
@@ -35,16 +36,25 @@ def main() -> None:
         from toolcrib.connect import connect  # noqa: PLC0415 - it, and nothing else
 
         sys.exit(connect(options))
-    _run_command()
+    try:
+        _run_command()
+    except Exception as error:
+        from toolcrib.cli.screen import safe  # noqa: PLC0415 - seldom needed
+        from toolcrib.errors import ToolcribError  # noqa: PLC0415
+
+        if not isinstance(error, ToolcribError):
+            raise
+        sys.stderr.write(f"toolcrib: {safe(error).plain}\n")
+        sys.exit(2)
 
 
 def _run_command() -> None:
-    from toolcrib.cli.app import app  # noqa: PLC0415 - half a second of imports
-    from toolcrib.cli.screen import safe  # noqa: PLC0415
-    from toolcrib.errors import ToolcribError  # noqa: PLC0415
+    options = parse_serve_stdio(sys.argv[1:])
+    if options is not None:
+        from toolcrib.cli.stdio import serve_at_once  # noqa: PLC0415 - a client waits
 
-    try:
+        serve_at_once(options)
+    else:
+        from toolcrib.cli.app import app  # noqa: PLC0415 - half a second of imports
+
         app()
-    except ToolcribError as error:
-        sys.stderr.write(f"toolcrib: {safe(error).plain}\n")
-        sys.exit(2)
