@@ -89,7 +89,7 @@ def _measured(said: Namespace) -> Growth:
     """The figures of every size; those of this run stand in place of earlier ones."""
     folder = bench_dir(said.bench_dir, os.environ)
     tools = read_tools(find_sets(folder, [CATALOG]).sets[0].catalog)
-    queries = _queries(folder, said.queries)
+    queries = read_queries(folder, said.queries)
     growth = Growth.read(said.results)
     limits = Limits(said.most_s, said.most_gb)
     checkouts = [this_checkout(limits)]
@@ -97,7 +97,7 @@ def _measured(said: Namespace) -> Growth:
         checkouts.insert(0, Checkout.at(BEFORE, said.before, limits))
     checkouts = [each for each in checkouts if said.only in ("", each.name)]
     for size in said.sizes:
-        with _work_folder(said.work) as work:
+        with work_folder(said.work) as work:
             run = Run(work, size, tools, queries, growth, said.turns, checkouts)
             run.measure([WORDS, MADE_UP])
             if size in said.model:
@@ -109,14 +109,16 @@ def _measured(said: Namespace) -> Growth:
 
 
 @contextmanager
-def _work_folder(said: Path | None) -> Generator[Path]:
+def work_folder(said: Path | None) -> Generator[Path]:
+    """A folder for homes, in the one that was said; it is gone afterwards."""
     if said:
         said.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=said, prefix="growth") as folder:
         yield Path(folder)
 
 
-def _queries(folder: Path, most: int) -> list[str]:
+def read_queries(folder: Path, most: int) -> list[str]:
+    """So many queries of both sets, in random order."""
     suites = [each.load() for each in find_sets(folder, [CATALOG, NAMES]).sets]
     every = [case.query for suite in suites for case in suite.cases.values()]
     Random(SEED).shuffle(every)
@@ -146,7 +148,7 @@ class Run:
         }
         first = [each.json() for _, each in zip(range(CHANGED), self.listings, strict=False)]
         warm_up = min(WARM_UP, len(queries) // 2)
-        self._request = {
+        self.request = {
             "warm_up": queries[:warm_up],
             "queries": queries[warm_up:],
             "changed": first,
@@ -162,7 +164,7 @@ class Run:
         """Every checkout in turns: its starts first, what changes something last."""
         for checkout in self.checkouts:
             self.growth.forget(self.size, checkout.name, modes)
-            self._prepare(checkout, modes)
+            self.prepare(checkout, modes)
         for task in ("start", "change"):
             for _ in range(self.turns):
                 for checkout in self.checkouts:
@@ -170,9 +172,9 @@ class Run:
                         self._run(checkout, mode, task)
         for checkout in self.checkouts:
             for mode in modes:
-                shutil.rmtree(self._home(checkout, mode).folder, ignore_errors=True)
+                shutil.rmtree(self.home(checkout, mode).folder, ignore_errors=True)
 
-    def _prepare(self, checkout: Checkout, modes: Sequence[str]) -> None:
+    def prepare(self, checkout: Checkout, modes: Sequence[str]) -> None:
         """Homes that know what their servers list, each as a first start leaves it."""
         listed = Home(self.work / f"{checkout.name}-listed")
         failure = self._list(checkout, listed)
@@ -180,7 +182,7 @@ class Run:
             if failure:  # what comes after words takes more
                 self.growth.at(self.size, checkout.name).fail(mode, "settle", failure)
                 continue
-            home = self._home(checkout, mode)
+            home = self.home(checkout, mode)
             shutil.copytree(listed.folder, home.folder, symlinks=True)
             home.configure(SETTINGS[mode], self._servers)
             failure = self._run(checkout, mode, "settle")
@@ -200,8 +202,8 @@ class Run:
         place = self.growth.at(self.size, checkout.name)
         if place.has_failed(mode, task):
             return ""
-        request = {**self._request, "task": task, "made_up": mode == MADE_UP}
-        figures, failure = checkout.child(CHILD, self._home(checkout, mode), request)
+        request = {**self.request, "task": task, "made_up": mode == MADE_UP}
+        figures, failure = checkout.child(CHILD, self.home(checkout, mode), request)
         place.add(mode, figures)
         if failure:
             place.fail(mode, task, failure)
@@ -209,7 +211,8 @@ class Run:
         print(f"{self.size:,} {checkout.name} {mode} {task} {said} {failure}", file=sys.stderr)
         return failure
 
-    def _home(self, checkout: Checkout, mode: str) -> Home:
+    def home(self, checkout: Checkout, mode: str) -> Home:
+        """Where a checkout is at home in a mode."""
         return Home(self.work / f"{checkout.name}-{mode}")
 
     def _scope(self) -> list[str]:

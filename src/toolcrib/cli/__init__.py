@@ -1,6 +1,7 @@
 """The command line: every command works on the same `Crib` that the library gives.
 
     main ─ connect?  → toolcrib.connect: a pipe to the daemon, loaded alone and at once
+         ├ serve --stdio? → stdio: a client is answered while the gateway loads
          └ any other → app → GlobalOptions → the command → inquiry, where it asks → screen
                                                               ├ the gateway, if one runs
                                                               └ a crib of its own
@@ -27,7 +28,7 @@ console script, which finds `main` here.
 
 import sys
 
-from toolcrib.connect import parse_connect
+from toolcrib.connect import parse_connect, parse_serve_stdio
 
 __all__ = ["main"]
 
@@ -42,17 +43,14 @@ def main() -> None:
         from toolcrib.connect import connect  # noqa: PLC0415 - it, and nothing else
 
         sys.exit(connect(options))
-    _run_command()
-
-
-def _run_command() -> None:
-    from toolcrib.cli.app import app  # noqa: PLC0415 - half a second of imports
-    from toolcrib.cli.screen import safe  # noqa: PLC0415
-    from toolcrib.errors import ToolcribError  # noqa: PLC0415
-
     try:
-        app()
-    except ToolcribError as error:
+        _run_command()
+    except Exception as error:
+        from toolcrib.cli.screen import safe  # noqa: PLC0415 - seldom needed
+        from toolcrib.errors import ToolcribError  # noqa: PLC0415
+
+        if not isinstance(error, ToolcribError):
+            raise
         sys.stderr.write(f"toolcrib: {safe(error).plain}\n")
         sys.exit(2)
     except KeyboardInterrupt:  # one more, while what the first has left is tidied up
@@ -61,6 +59,18 @@ def _run_command() -> None:
         if ending.code == INTERRUPTED:
             _interrupted()
         raise
+
+
+def _run_command() -> None:
+    options = parse_serve_stdio(sys.argv[1:])
+    if options is not None:
+        from toolcrib.cli.stdio import serve_at_once  # noqa: PLC0415 - a client waits
+
+        serve_at_once(options)
+    else:
+        from toolcrib.cli.app import app  # noqa: PLC0415 - with typer
+
+        app()
 
 
 def _interrupted() -> int:

@@ -10,6 +10,7 @@
                              transport ── stdio, Streamable HTTP, SSE, with the tap in between
 
     source            `McpSource`: one server, as pool and calls see it; `status` says how it is
+    summary           what is known of a listing that need not be read
     servers           `McpServers`: all that are configured; a changed file exchanges sources
     trust, identity   which definitions are approved, by pin, and for which program
     offers            resources, prompts, completions and subscriptions
