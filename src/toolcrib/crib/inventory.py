@@ -34,7 +34,7 @@ from toolcrib.crib.unavailable_servers import UnavailableServers
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import Caller
 from toolcrib.model import Entry, EntryGroups, EntryTraits, Json, Kind, NameFilter, ToolInfo
-from toolcrib.pool import EntryCache, Pool
+from toolcrib.pool import EntryCache, EntryTable, Pool
 from toolcrib.settings import Settings
 from toolcrib.sources import (
     FunctionSource,
@@ -82,8 +82,8 @@ class Inventory:
         self.fleet.open(found.servers)
         if self.settings.apps.enabled:
             self._problems += self._apps.problems
-        names = list(self.entries())
-        self._problems += tuple(unresolved_links(found.sources, names, self.pool.candidates))
+        links = unresolved_links(found.sources, self.entries(), self.pool.candidates)
+        self._problems += tuple(links)
 
     def take(self, settings: Settings) -> None:
         """Go on by these settings, and by what the files with MCP servers say now."""
@@ -173,6 +173,9 @@ class Inventory:
             with self.changing:
                 self.pool.refresh(self._functions)
                 self._functions_changed = False
+        if self.pool.is_damaged:
+            with self.changing:
+                self.pool.leave_pack()
         return self.pool
 
     def entries(self) -> Mapping[str, Entry]:
@@ -228,7 +231,9 @@ class Inventory:
         return self._groups.get(
             entries,
             None,
-            lambda: EntryGroups.of(entries),
+            lambda: (
+                entries.groups() if isinstance(entries, EntryTable) else EntryGroups.of(entries)
+            ),
             lambda old, changed: old.changed(entries, changed),
         )
 

@@ -75,7 +75,7 @@ def declared_links(entries: Mapping[str, Entry], resolve: Resolve) -> Links:
 
 
 def unresolved_links(
-    sources: Iterable[Source], names: Sequence[str], resolve: Resolve
+    sources: Iterable[Source], names: Iterable[str], resolve: Resolve
 ) -> Iterator[str]:
     """One message for each link of a tools.yaml that leads to no tool, or to several."""
     for source in sources:
@@ -97,12 +97,12 @@ def _links_of(capability: Capability) -> Sequence[str]:
     return capability.often_with
 
 
-def _link_problem(link: str, names: Sequence[str], candidates: Sequence[Entry]) -> str:
+def _link_problem(link: str, names: Iterable[str], candidates: Sequence[Entry]) -> str:
     match candidates:
         case [_]:
             return ""
         case []:
             message = f"no tool {link!r} here; correct it, or list its server with refresh"
-            return "; ".join(filter(None, [message, did_you_mean(link, names)]))
+            return "; ".join(filter(None, [message, did_you_mean(link, list(names))]))
         case several:
             return f"{link!r} fits several: {', '.join(e.name for e in several)}; use one of these"
