@@ -32,6 +32,8 @@ class UnavailableServers:
         self, found: Answer, scope: Scope, entries: Mapping[str, Entry], glossary: Glossary
     ) -> Answer:
         """The answer, with the servers that its query may be about and whose tools are not here."""
+        if not self._fleet.by_name and not self._fleet.broken:
+            return found
         matching = self._matching(query_stems(found.query, glossary), entries)
         visible = (why for origin, why in matching if _may_see(scope, origin))
         return replace(found, unavailable=tuple(islice(visible, MOST_SERVERS)))
