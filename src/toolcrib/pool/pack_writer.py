@@ -2,20 +2,24 @@
 
 import json
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from toolcrib.model import JsonObject, State
+from toolcrib.model import Entry, JsonObject, State
 from toolcrib.pool.definition_codec import encode_card, encode_definition, traits_number
-from toolcrib.pool.listing import AT_SOURCE, GivenCapability, Listed, Listing
+from toolcrib.pool.listing import AT_SOURCE, GivenCapability, Listed, Listing, as_stamped
 from toolcrib.pool.merger import Merger, entry_print
-from toolcrib.pool.pack_columns import hash_sections, text_sections
-from toolcrib.pool.pool_pack import DIGEST_BYTES, KIND, PIN_BYTES, STATES, VERSION, PoolPack, RawRow
+from toolcrib.pool.pack_columns import (
+    ItemWriter,
+    hash_sections,
+    name_sections,
+    text_sections,
+    written_later,
+)
+from toolcrib.pool.pool_pack import KIND, PIN_BYTES, STATES, VERSION, PoolPack, RawRow
 from toolcrib.pool.source_record import SourceRecord
 from toolcrib.pool.stored_entry import StoredCapability
-from toolcrib.sources import StampedSource
 from toolcrib.store import write_pack
 
 PlannedRow: TypeAlias = tuple[str, str, Listed]
@@ -54,6 +58,13 @@ class PackedListing(Collection[PlannedRow]):
             yield pack.name(row), pack.bare(row), listed
 
 
+class FactMaker(NamedTuple):
+    """What somebody wants to know of an entry without its definition: a text that many share."""
+
+    version: str
+    make: Callable[[Entry], str]
+
+
 class PackPlan:
     """What a pool is at one moment, to be written. Made by `Pool.pack_plan`.
 
@@ -78,71 +89,85 @@ class PackPlan:
         """How many entries are written."""
         return sum(len(source.rows) for source in self.sources)
 
-    def write(self, path: Path, key: bytes) -> None:
+    def write(self, path: Path, key: bytes, facts: FactMaker | None = None) -> None:
         """Put it in the place of the file. Takes its time, and needs nobody to wait.
 
-        Raises `OSError`, and `PackDamaged` if what it takes over from the old file is damaged.
+        `facts` makes a text of an entry, which is written with it. Raises `OSError`, and
+        `PackDamaged` if what it takes over from the old file is damaged.
         """
-        header = {"version": VERSION, "fingerprint": self.fingerprint}
-        write_pack(path, KIND, header, _Columns(self).sections(), key)
+        version = facts.version if facts else ""
+        header = {"version": VERSION, "fingerprint": self.fingerprint, "facts_version": version}
+        write_pack(path, KIND, header, _Columns(self, facts).sections(), key)
 
 
 class _Columns:
-    """The columns of a pack; they fill while the rows are written."""
+    """The columns of a pack; most of them fill while the definitions are written."""
 
-    def __init__(self, plan: PackPlan) -> None:
+    def __init__(self, plan: PackPlan, facts: FactMaker | None) -> None:
         self._plan = plan
+        self._maker = facts
+        self._facts, self._texts = array("I"), dict[str, int]()
         self._prints: list[int] = []
-        self._ends, self._card_lengths = array("Q"), array("I")
         self._traits, self._row_sources, self._held = array("I"), array("I"), bytearray()
-        self._pins, self._contents, self._digests = bytearray(), bytearray(), bytearray()
+        self._pins, self._contents = bytearray(), bytearray()
 
     def sections(self) -> dict[str, Iterable[bytes]]:
-        """All sections; the rows first, since the others are made on the way."""
-        rows = [row for source in self._plan.sources for row in source.rows]
-        names, bares = [name for name, _, _ in rows], [bare for _, bare, _ in rows]
-        texts = text_sections("names", names) | text_sections("bares", bares)
-        hashes = hash_sections("name", names) | hash_sections("bare", bares)
+        """All sections, in the order in which they can be written."""
+        names = [name for source in self._plan.sources for name, _, _ in source.rows]
+        bares = [bare for source in self._plan.sources for _, bare, _ in source.rows]
+        texts = name_sections("names", names) | text_sections("bares", bares)
         columns = {
-            "row_ends": self._ends,
-            "card_lengths": self._card_lengths,
             "traits": self._traits,
             "row_sources": self._row_sources,
             "held": self._held,
             "pins": self._pins,
             "contents": self._contents,
-            "digests": self._digests,
+            "facts": self._facts,
         }
         return {
-            "lazy:rows": self._write_rows(),
-            **{name: _later(column) for name, column in columns.items()},
-            **{name: (section,) for name, section in (texts | hashes).items()},
+            **ItemWriter("cards", map(_raw_card, self._listed())).sections,
+            **ItemWriter("definitions", self._definitions()).sections,
+            **{name: written_later(column) for name, column in columns.items()},
+            **{name: (each,) for name, each in (texts | hash_sections("bares", bares)).items()},
             "sources": self._source_table(),
+            "fact_texts": self._fact_texts(),
             "others": (json.dumps(self._plan.others).encode(),),
         }
 
-    def _write_rows(self) -> Iterator[bytes]:
-        end = 0
+    def _listed(self) -> Iterator[Listed]:
+        return (listed for source in self._plan.sources for _, _, listed in source.rows)
+
+    def _definitions(self) -> Iterator[bytes]:
         for number, source in enumerate(self._plan.sources):
             total = 0
             for name, _, listed in source.rows:
                 row = _raw(listed)
                 self._note(number, row, listed)
-                end += len(row.card) + len(row.definition)
-                self._ends.append(end)
+                self._facts.append(self._fact_number(name, listed))
                 total += entry_print(name, row.content.hex())
-                yield row.card + row.definition
+                yield row.definition
             self._prints.append(total)
 
     def _note(self, number: int, row: RawRow, listed: Listed) -> None:
         self._row_sources.append(number)
-        self._card_lengths.append(len(row.card))
         self._traits.append(row.traits)
         self._held.append(0 if listed.state in AT_SOURCE else STATES.index(listed.state) + 1)
         self._pins += row.pin
         self._contents += row.content
-        for part in (row.card, row.definition):
-            self._digests += blake2b(part, digest_size=DIGEST_BYTES).digest()
+
+    def _fact_number(self, name: str, listed: Listed) -> int:
+        """The number of the text of its facts; of what has them already they are not made again."""
+        maker = self._maker
+        if maker is None:
+            return 0
+        if isinstance(listed, StoredCapability) and listed.pack.facts_version == maker.version:
+            text = listed.pack.fact(listed.row)
+        else:
+            text = maker.make(listed.entry(name, ()))
+        return self._texts.setdefault(text, len(self._texts))
+
+    def _fact_texts(self) -> Iterator[bytes]:
+        yield json.dumps(list(self._texts)).encode()
 
     def _source_table(self) -> Iterator[bytes]:
         start, table = 0, list[Sequence[object]]()
@@ -170,14 +195,13 @@ def plan_pack(merger: Merger) -> PackPlan:
 
 def _planned(merger: Merger, record: SourceRecord) -> PlannedSource | None:
     source, pack, number, stamp = record.source, merger.stored.pack, record.stored, record.stamp
-    if not isinstance(source, StampedSource) or not merger.is_alone(record):
-        return None
-    if not stamp or source.stamp() != stamp:
+    stamped = as_stamped(source)
+    if not stamped or not merger.is_alone(record) or not stamp or stamped.stamp() != stamp:
         return None
     if pack and number is not None:
         rows = PackedListing(pack, number, merger.stored.state(number) or "asleep")
         return PlannedSource(
-            record, source.summary(), rows, number, is_entangled=False, stamp=stamp
+            record, stamped.summary(), rows, number, is_entangled=False, stamp=stamp
         )
     entries = {origin: merger.entry_of(origin) for origin in record.rows}
     rows = [(e.name, e.bare, record.rows[origin]) for origin, e in entries.items() if e]
@@ -185,13 +209,19 @@ def _planned(merger: Merger, record: SourceRecord) -> PlannedSource | None:
         return None
     plain = all(e and (e.name, e.overlaps) == (o.plain_name(), ()) for o, e in entries.items())
     return PlannedSource(
-        record, source.summary(), rows, record.rows, is_entangled=not plain, stamp=stamp
+        record, stamped.summary(), rows, record.rows, is_entangled=not plain, stamp=stamp
     )
 
 
-def _later(column: "array[int] | bytearray") -> Iterator[bytes]:
-    """A column as bytes, as it is when it is asked for."""
-    yield bytes(column)
+def _raw_card(listed: Listed) -> bytes:
+    """What is written of a capability for lists."""
+    match listed:
+        case GivenCapability(given=given):
+            return encode_card(given)
+        case StoredCapability(pack=pack, row=row):
+            return pack.raw_card(row)
+        case _:
+            raise TypeError(f"{type(listed).__name__} cannot be written")
 
 
 def _raw(listed: Listed) -> RawRow:
@@ -202,7 +232,6 @@ def _raw(listed: Listed) -> RawRow:
                 traits_number(listed.entry(given.name, ())),
                 bytes.fromhex(given.pin),
                 bytes.fromhex(listed.content),
-                encode_card(given),
                 encode_definition(given),
             )
         case StoredCapability(pack=pack, row=row):
