@@ -132,7 +132,7 @@ class Fleet:
         for source in came:
             source.offers.listen(partial(self._tell, source))
             source.watch(partial(self._relist, source))
-        for source in (*gone, *came):
+        for source in (*gone, *came) if self._listeners else ():
             if source.offers.kinds():
                 self._tell(source, frozenset(OFFERS))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from toolcrib.model import Entry, JsonObject, State
 from toolcrib.pool.definition_codec import encode_card, encode_definition, traits_number
-from toolcrib.pool.listing import AT_SOURCE, GivenCapability, Listed, Listing
+from toolcrib.pool.listing import AT_SOURCE, GivenCapability, Listed, Listing, as_stamped
 from toolcrib.pool.merger import Merger, entry_print
 from toolcrib.pool.pack_columns import (
     ItemWriter,
@@ -20,7 +20,6 @@ from toolcrib.pool.pack_columns import (
 from toolcrib.pool.pool_pack import KIND, PIN_BYTES, STATES, VERSION, PoolPack, RawRow
 from toolcrib.pool.source_record import SourceRecord
 from toolcrib.pool.stored_entry import StoredCapability
-from toolcrib.sources import StampedSource
 from toolcrib.store import write_pack
 
 PlannedRow: TypeAlias = tuple[str, str, Listed]
@@ -196,14 +195,13 @@ def plan_pack(merger: Merger) -> PackPlan:
 
 def _planned(merger: Merger, record: SourceRecord) -> PlannedSource | None:
     source, pack, number, stamp = record.source, merger.stored.pack, record.stored, record.stamp
-    if not isinstance(source, StampedSource) or not merger.is_alone(record):
-        return None
-    if not stamp or source.stamp() != stamp:
+    stamped = as_stamped(source)
+    if not stamped or not merger.is_alone(record) or not stamp or stamped.stamp() != stamp:
         return None
     if pack and number is not None:
         rows = PackedListing(pack, number, merger.stored.state(number) or "asleep")
         return PlannedSource(
-            record, source.summary(), rows, number, is_entangled=False, stamp=stamp
+            record, stamped.summary(), rows, number, is_entangled=False, stamp=stamp
         )
     entries = {origin: merger.entry_of(origin) for origin in record.rows}
     rows = [(e.name, e.bare, record.rows[origin]) for origin, e in entries.items() if e]
@@ -211,7 +209,7 @@ def _planned(merger: Merger, record: SourceRecord) -> PlannedSource | None:
         return None
     plain = all(e and (e.name, e.overlaps) == (o.plain_name(), ()) for o, e in entries.items())
     return PlannedSource(
-        record, source.summary(), rows, record.rows, is_entangled=not plain, stamp=stamp
+        record, stamped.summary(), rows, record.rows, is_entangled=not plain, stamp=stamp
     )
 
 
