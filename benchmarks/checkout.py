@@ -33,9 +33,9 @@ class Limits(NamedTuple):
 
 
 class Told(NamedTuple):
-    """The figures that a program told, and why there are not more; "" if it came to its end."""
+    """What a program told by names, and why it is not more; "" if it came to its end."""
 
-    figures: Mapping[str, float]
+    figures: Mapping[str, Any]
     failure: str = ""
 
 
@@ -76,7 +76,7 @@ class Checkout:
             out, errors, failure = self._watched(process)
         if process.returncode and not failure:
             raise Unusable(f"{self.name}: {program.name} failed: {errors[-2000:]}")
-        figures: dict[str, float] = {}
+        figures: dict[str, Any] = {}
         for line in out.splitlines():
             figures |= json.loads(line)
         return Told(figures, failure)

@@ -26,8 +26,9 @@ from typing import Literal, NamedTuple
 from benchmarks.folder import SEED
 from benchmarks.gateway_pool import DUMP_SERVER
 from benchmarks.home import Home, Unusable
-from benchmarks.markdown import table
+from benchmarks.markdown import put, table
 
+NAME = "commands"
 OF_ONE_SERVER = 250
 VERBS = "create read update delete list search send move copy merge export import archive".split()
 NOUNS = "issue invoice page message calendar file branch contact report order task note".split()
@@ -83,6 +84,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--vectors", action="store_true")
     parser.add_argument("--before", type=Path)
+    parser.add_argument("--markdown", type=Path, help="put the table into this page too")
     given = parser.parse_args()
     with TemporaryDirectory(prefix="tc") as folder:
         here = Path(sys.executable).with_name("toolcrib")
@@ -93,8 +95,11 @@ def main() -> None:
             make_checkout(Path(folder) / name, name, program, given.tools, vectors=given.vectors)
             for name, program in programs.items()
         ]
-        print(f"{given.tools:,} made tools, medians of {given.rounds} rounds in turns, CPU s\n")
-        print(measured_table(checkouts, given.rounds))
+        about = f"{given.tools:,} made tools, medians of {given.rounds} rounds in turns, CPU s"
+        text = f"{about}\n\n{measured_table(checkouts, given.rounds)}"
+    print(text)
+    if given.markdown:
+        put(given.markdown, NAME, text)
 
 
 def make_checkout(folder: Path, name: str, program: Path, tools: int, *, vectors: bool) -> Checkout:

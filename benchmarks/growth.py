@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks import growth_peers
-from benchmarks.checkout import BEFORE, Checkout, Limits, this_checkout
+from benchmarks.checkout import BEFORE, NOW, Checkout, Limits, this_checkout
 from benchmarks.folder import SEED, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.growth_chart import drawn
 from benchmarks.growth_report import MADE_UP, MODEL, WORDS, Growth, report
@@ -67,6 +67,7 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
     add_bench_dir(parser)
     parser.add_argument("--before", type=Path, help="an earlier checkout, with its own .venv")
+    parser.add_argument("--only", choices=["", BEFORE, NOW], default="", help="one of the two")
     parser.add_argument("--sizes", type=_sizes, default=SIZES, help="with commas between")
     parser.add_argument("--model", type=_sizes, default=(), help="sizes to measure with the model")
     parser.add_argument("--turns", type=int, default=3)
@@ -88,33 +89,36 @@ def _measured(said: Namespace) -> Growth:
     """The figures of every size; those of this run stand in place of earlier ones."""
     folder = bench_dir(said.bench_dir, os.environ)
     tools = read_tools(find_sets(folder, [CATALOG]).sets[0].catalog)
-    queries = _queries(folder, said.queries)
+    queries = read_queries(folder, said.queries)
     growth = Growth.read(said.results)
     limits = Limits(said.most_s, said.most_gb)
     checkouts = [this_checkout(limits)]
     if said.before:
         checkouts.insert(0, Checkout.at(BEFORE, said.before, limits))
+    checkouts = [each for each in checkouts if said.only in ("", each.name)]
     for size in said.sizes:
-        with _work_folder(said.work) as work:
+        with work_folder(said.work) as work:
             run = Run(work, size, tools, queries, growth, said.turns, checkouts)
             run.measure([WORDS, MADE_UP])
             if size in said.model:
                 run.measure([MODEL])
-            if size <= PEER_MOST:
+            if size <= PEER_MOST and said.only != BEFORE:
                 growth_peers.measure(run.listings, queries, growth, size, limits)
         growth.write(said.results)
     return growth
 
 
 @contextmanager
-def _work_folder(said: Path | None) -> Generator[Path]:
+def work_folder(said: Path | None) -> Generator[Path]:
+    """A folder for homes, in the one that was said; it is gone afterwards."""
     if said:
         said.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=said, prefix="growth") as folder:
         yield Path(folder)
 
 
-def _queries(folder: Path, most: int) -> list[str]:
+def read_queries(folder: Path, most: int) -> list[str]:
+    """So many queries of both sets, in random order."""
     suites = [each.load() for each in find_sets(folder, [CATALOG, NAMES]).sets]
     every = [case.query for suite in suites for case in suite.cases.values()]
     Random(SEED).shuffle(every)
@@ -144,7 +148,7 @@ class Run:
         }
         first = [each.json() for _, each in zip(range(CHANGED), self.listings, strict=False)]
         warm_up = min(WARM_UP, len(queries) // 2)
-        self._request = {
+        self.request = {
             "warm_up": queries[:warm_up],
             "queries": queries[warm_up:],
             "changed": first,
@@ -160,7 +164,7 @@ class Run:
         """Every checkout in turns: its starts first, what changes something last."""
         for checkout in self.checkouts:
             self.growth.forget(self.size, checkout.name, modes)
-            self._prepare(checkout, modes)
+            self.prepare(checkout, modes)
         for task in ("start", "change"):
             for _ in range(self.turns):
                 for checkout in self.checkouts:
@@ -168,36 +172,47 @@ class Run:
                         self._run(checkout, mode, task)
         for checkout in self.checkouts:
             for mode in modes:
-                shutil.rmtree(self._home(checkout, mode).folder)
+                shutil.rmtree(self.home(checkout, mode).folder, ignore_errors=True)
 
-    def _prepare(self, checkout: Checkout, modes: Sequence[str]) -> None:
+    def prepare(self, checkout: Checkout, modes: Sequence[str]) -> None:
         """Homes that know what their servers list, each as a first start leaves it."""
         listed = Home(self.work / f"{checkout.name}-listed")
-        listed.configure("", self._servers)
-        for batch in _batches(self.listings):
-            request = {"task": "list", "servers": self._servers, "listings": batch}
-            checkout.child(CHILD, listed, request)
+        failure = self._list(checkout, listed)
         for mode in modes:
-            home = self._home(checkout, mode)
+            if failure:  # what comes after words takes more
+                self.growth.at(self.size, checkout.name).fail(mode, "settle", failure)
+                continue
+            home = self.home(checkout, mode)
             shutil.copytree(listed.folder, home.folder, symlinks=True)
             home.configure(SETTINGS[mode], self._servers)
-            self._run(checkout, mode, "settle")
+            failure = self._run(checkout, mode, "settle")
         shutil.rmtree(listed.folder)
 
-    def _run(self, checkout: Checkout, mode: str, task: str) -> None:
-        """One process. One that went beyond its limits once is not tried again."""
+    def _list(self, checkout: Checkout, home: Home) -> str:
+        """Put down what the servers list; the limit that this went beyond, if it did."""
+        home.configure("", self._servers)
+        for batch in _batches(self.listings):
+            request = {"task": "list", "servers": self._servers, "listings": batch}
+            if failure := checkout.child(CHILD, home, request).failure:
+                return failure
+        return ""
+
+    def _run(self, checkout: Checkout, mode: str, task: str) -> str:
+        """One process; the limit that it went beyond, if it did. It is not tried again then."""
         place = self.growth.at(self.size, checkout.name)
         if place.has_failed(mode, task):
-            return
-        request = {**self._request, "task": task, "made_up": mode == MADE_UP}
-        figures, failure = checkout.child(CHILD, self._home(checkout, mode), request)
+            return ""
+        request = {**self.request, "task": task, "made_up": mode == MADE_UP}
+        figures, failure = checkout.child(CHILD, self.home(checkout, mode), request)
         place.add(mode, figures)
         if failure:
             place.fail(mode, task, failure)
         said = {name: round(value, 4) for name, value in figures.items()}
         print(f"{self.size:,} {checkout.name} {mode} {task} {said} {failure}", file=sys.stderr)
+        return failure
 
-    def _home(self, checkout: Checkout, mode: str) -> Home:
+    def home(self, checkout: Checkout, mode: str) -> Home:
+        """Where a checkout is at home in a mode."""
         return Home(self.work / f"{checkout.name}-{mode}")
 
     def _scope(self) -> list[str]:

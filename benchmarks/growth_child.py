@@ -105,6 +105,16 @@ def change(request: Request) -> Iterator[Figures]:
         yield {"listed": _median(_list_one_more(crib, *pair) for pair in pairs)}
 
 
+def answer(request: Request) -> Iterator[Mapping[str, Sequence[str]]]:
+    """What is found for each query: by everybody, and within the scope."""
+    scope = Scope(sources=frozenset(request["scope"]))
+    with _opened(request) as crib:
+        crib.index.embedded(None)
+        for query in request["queries"]:
+            yield {query: [hit.name for hit in crib.search(query).hits]}
+            yield {f"{query} (scoped)": [hit.name for hit in crib.search(query, scope=scope).hits]}
+
+
 def _add_function(crib: Crib, figure: str) -> float:
     def function(sheets: int) -> int:
         return sheets
@@ -196,7 +206,8 @@ def _answer(
         memory.keep(ServerIntroduction(ServerFacts("2025-11-25"), listing), 0.1)
 
 
-TASKS: Mapping[str, Callable[[Request], Iterator[Figures]]] = {
+TASKS: Mapping[str, Callable[[Request], Iterator[Mapping[str, object]]]] = {
+    "answer": answer,
     "list": list_tools,
     "settle": settle,
     "start": start,

@@ -56,9 +56,9 @@ def measure(
         print(f"{size:,} {name} {dict(told.figures)} {told.failure}", file=sys.stderr)
 
 
-async def _figures(request: Mapping[str, Any]) -> AsyncIterator[Figures]:
+async def _figures(request: dict[str, Any]) -> AsyncIterator[Figures]:
     """The same as of Toolcrib, as far as a peer has it."""
-    tools = {each.id: each for each in map(_eval_tool, request["tools"])}
+    tools = {each.id: each for each in map(_eval_tool, request.pop("tools"))}
     queries, opening = request["queries"], _opening(request["peer"])
     began = process_time()
     async with opening(tools) as system:

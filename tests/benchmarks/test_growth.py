@@ -79,6 +79,18 @@ def test_a_process_beyond_its_limits_is_ended_and_what_it_told_stays(tmp_path: P
     assert told == ({"imports": 1}, "more than 0 s")
 
 
+def test_what_takes_too_long_is_said_of_everything_that_needs_it(
+    bench: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("benchmarks.checkout.LOOK_EVERY_S", 0.01)
+    options = ["--sizes", "9", "--turns", "1", "--most-s", "0", "--only", NOW]
+    monkeypatch.setattr(growth_peers, "PACKAGES", {})
+    growth.main(["--bench-dir", str(bench), *options])
+    out = capsys.readouterr().out
+    assert "| **warm start by words, CPU s** | now | more than 0 s |" in out
+    assert "| **warm start with vectors, CPU s** | now | more than 0 s |" in out
+
+
 def test_a_process_that_fails_otherwise_is_an_error(tmp_path: Path):
     program = tmp_path / "broken.py"
     program.write_text('raise SystemExit("not today")\n', "utf-8")

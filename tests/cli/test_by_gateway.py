@@ -4,7 +4,8 @@ import asyncio
 import json
 import os
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -207,26 +208,22 @@ def test_the_version_is_found_as_the_library_finds_it():
 Misbehaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
 
 
-async def _hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _hang(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
     await reader.read()
-    writer.close()
 
 
-async def _hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _hang_up(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
     await reader.readline()
-    writer.close()
 
 
 async def _say_nonsense(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     await reader.readline()
     writer.write(b'{"told": {}}\n[]\n')
-    writer.close()
 
 
 async def _end_in_the_middle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     await reader.readline()
     writer.write(b'{"told": {}}\n{"done": {"reply": ')
-    writer.close()
 
 
 async def _be_at_it_for_ever(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -234,7 +231,22 @@ async def _be_at_it_for_ever(reader: asyncio.StreamReader, writer: asyncio.Strea
     while not reader.at_eof():
         writer.write(b'{"told": {}}\n')
         await asyncio.sleep(0.05)
-    writer.close()
+
+
+@asynccontextmanager
+async def in_its_place(daemon: Daemon, misbehave: Misbehaviour) -> AsyncGenerator[None]:
+    """Something else answers the operator, as long as this lasts."""
+    path = daemon._lock.files.operator
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await misbehave(reader, writer)
+        finally:
+            writer.close()
+
+    await asyncio.to_thread(os.unlink, path)
+    async with await asyncio.start_unix_server(answer, path):
+        yield
 
 
 MISBEHAVIOURS = [_hang, _hang_up, _say_nonsense, _end_in_the_middle, _be_at_it_for_ever]
@@ -253,9 +265,7 @@ def test_a_gateway_that_does_not_answer_costs_a_moment_and_nothing_else(
     monkeypatch.setattr(operator_client, "MOST_S", 0.3)
 
     async def scenario(daemon: Daemon, command: Command) -> None:
-        path = daemon._lock.files.operator
-        await asyncio.to_thread(os.unlink, path)
-        async with await asyncio.start_unix_server(misbehave, path):
+        async with in_its_place(daemon, misbehave):
             ran = await command(*words)
             assert (ran.code, ran.err) == (0, "")
             assert ran.out
@@ -388,12 +398,9 @@ def test_a_call_that_may_have_reached_the_tool_is_not_made_again(
         about = {"problems": [], "state_folder": str(gateway.live.folder)}
         writer.write(json.dumps({"told": {"ready": about}}).encode() + b"\n")
         heard.append(json.loads(await reader.readline()))
-        writer.close()
 
     async def scenario(daemon: Daemon, command: Command) -> None:
-        path = daemon._lock.files.operator
-        await asyncio.to_thread(os.unlink, path)
-        async with await asyncio.start_unix_server(leave_after_go, path):
+        async with in_its_place(daemon, leave_after_go):
             ran = await command("call", "mcp_a_echo", "{}")
             assert ran.code == 1
             assert "not known" in ran.err
@@ -404,3 +411,18 @@ def test_a_call_that_may_have_reached_the_tool_is_not_made_again(
     gateway.beside(scenario)
     assert not opened
     assert heard[1] == {"go": True}
+
+
+def test_servers_are_shown_as_they_were_known_if_the_gateway_hangs(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(operator_client, "SILENT_S", 0.3)
+
+    async def scenario(daemon: Daemon, command: Command) -> None:
+        assert "known last" not in (await command("servers")).out
+        async with in_its_place(daemon, _hang):
+            ran = await command("servers")
+            assert "The gateway does not answer; this is what was known last." in ran.out
+            assert "\na  " in ran.out
+
+    gateway.beside(scenario)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.workshop import SEEN, ListedSource, mcp, pooled
 from toolcrib.pool import EntryCache, Pool
-from toolcrib.pool.entry_table import MOST_CACHED
+from toolcrib.pool.entry_cache import MOST_CACHED
 
 
 def test_a_value_is_made_once_for_the_same_entries():

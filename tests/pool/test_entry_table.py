@@ -65,7 +65,7 @@ def test_the_same_table_has_not_changed_and_nobody_knows_of_others():
 
 def test_what_changed_long_ago_is_forgotten():
     first = EntryTable.empty()
-    second = first.changed({f"tool_{n}": entry(f"tool_{n}") for n in range(MOST_CHANGES)})
+    second = first.changed({f"tool_{n}": entry(f"tool_{n}") for n in range(MOST_CHANGES + 1)})
     third = second.changed({"one": entry("one")})
     assert third.changed_since(first) is None
     assert third.changed_since(second) == {"one"}

@@ -5,6 +5,7 @@ that declines, hangs or ends costs a moment, and nothing else: then the command 
 """
 
 import json
+import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from toolcrib.connect import DaemonFiles
     from toolcrib.crib import Crib
 
+BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 WAITING = "Reading new tools (kept for the next time)"
 BY_WORDS = "many tools are new, so this is ranked by words alone; run `toolcrib index` once"
 
@@ -33,12 +35,30 @@ def inquire(options: GlobalOptions, what: str, **asked: Any) -> Mapping[str, Any
     with _spinner() as spinner:
         reply = _of_gateway(options, what, asked, spinner)
         if reply is None:
+            with _one_blas_thread():
+                answer_query = gateway.answer_query
             with options.crib() as crib:
-                answered = gateway.answer_query(crib, what, asked, spinner.start)
+                answered = answer_query(crib, what, asked, spinner.start)
             reply = cast("Mapping[str, Any]", json.loads(json.dumps(answered)))
     if reply.get("is_ready") is False:
         warn(BY_WORDS)
     return reply
+
+
+@contextmanager
+def _one_blas_thread() -> Generator[None]:
+    """While numpy is loaded: without the threads of its BLAS, unless the environment wants them.
+
+    To start them costs as much as to load the rest of it, and one query is done on one thread.
+    """
+    if BLAS_THREADS in os.environ:
+        yield
+        return
+    os.environ[BLAS_THREADS] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[BLAS_THREADS]
 
 
 def await_vectors(crib: "Crib") -> None:

@@ -89,7 +89,7 @@ class Vocabulary:
             word,
             exact=word in self._words,
             containing=self.containing(word) if may_be_part(word) else (),
-            alike=self._of_length(len(word)),
+            alike=self._near_length(len(word)),
         )
 
     def containing(self, part: str) -> Iterator[str]:
@@ -100,10 +100,14 @@ class Vocabulary:
             yield self.words[number]
             at = self._joined.find(part, self._starts[number] + len(self.words[number]))
 
-    def _of_length(self, length: int) -> Sequence[str]:
+    def _near_length(self, length: int) -> Sequence[str]:
         """The words that are short and long enough to be a typo of one this long."""
         near = range(length - MOST_EDITS, length + MOST_EDITS + 1)
-        return [word for each in near for word in self._by_length.get(each, ())]
+        return [word for each in near for word in self.of_length(each)]
+
+    def of_length(self, characters: int) -> Sequence[str]:
+        """The words with so many characters, in order."""
+        return self._by_length.get(characters, ())
 
     @cached_property
     def _by_length(self) -> Mapping[int, Sequence[str]]:

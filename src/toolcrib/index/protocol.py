@@ -5,9 +5,12 @@ and changes them; a *view* is what one search sees of it: exactly one generation
 lookup to the last, whatever is written meanwhile.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from toolcrib.index.document import Document
 from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
@@ -74,6 +77,14 @@ class View(Protocol):
         """What corrects a query's words by those of this generation; made once."""
         ...
 
+    def text_hashes(self, ids: Iterable[str]) -> Mapping[str, bytes]:
+        """The hash of the text that was embedded, by id, of those that are here."""
+        ...
+
+    def without_vector(self) -> Sequence[str]:
+        """The ids of the documents that have no vector, in order."""
+        ...
+
 
 class Engine(Protocol):
     """The arms of one catalog, and the only way to change them."""
@@ -104,6 +115,19 @@ class Engine(Protocol):
 
         `base` is the mark of what is to be changed. If another is there by now, it raises
         `Superseded` and changes nothing.
+        """
+        ...
+
+    def add_vectors(
+        self,
+        vectors: Mapping[str, NDArray[np.float32]],
+        *,
+        mark: str = "",
+        base: str | None = None,
+    ) -> None:
+        """Give documents their vectors, by id, all at once; ids that are not here are passed over.
+
+        `base` is as for `change`.
         """
         ...
 

@@ -18,7 +18,7 @@ from toolcrib.model.capability import (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """A capability in the pool: the name that models see, the source's own name, and its state.
 
@@ -54,55 +54,55 @@ class Entry:
 
     @property
     def kind(self) -> Kind:
-        return self.capability.kind
+        return self._facts.kind
 
     @property
     def source(self) -> SourceKind:
-        return self.capability.source
+        return self._facts.source
 
     @property
     def source_id(self) -> str | None:
-        return self.capability.source_id
+        return self._facts.source_id
 
     @property
     def module(self) -> str:
-        return self.capability.module
+        return self._facts.module
 
     @property
     def permission_kind(self) -> PermissionKind:
-        return self.capability.permission_kind
+        return self._facts.permission_kind
 
     @property
     def searchable(self) -> bool:
-        return self.capability.searchable
+        return self._facts.searchable
 
     @property
     def packaged(self) -> bool:
-        return self.capability.packaged
+        return self._facts.packaged
 
     @property
     def named_by(self) -> NamedBy:
-        return self.capability.named_by
+        return self._facts.named_by
 
     @property
     def category(self) -> str:
-        return self.capability.category
+        return self._facts.category
 
     @property
     def tags(self) -> tuple[str, ...]:
-        return self.capability.tags
+        return self._facts.tags
 
     @property
     def title(self) -> str:
-        return self.capability.title
+        return self._facts.title
 
     @property
     def description(self) -> str:
-        return self.capability.description
+        return self._facts.description
 
     @property
     def often_with(self) -> tuple[str, ...]:
-        return self.capability.often_with
+        return self._facts.often_with
 
     @property
     def pin(self) -> str:
@@ -111,19 +111,19 @@ class Entry:
     @property
     def defer(self) -> Defer:
         """As its definition says; "automatic" for what is no tool."""
-        tool = self.capability
+        tool = self._facts
         return tool.defer if isinstance(tool, ToolInfo) else "automatic"
 
     @property
     def required(self) -> bool:
         """Whether it is a tool that is always shown to the model."""
-        tool = self.capability
+        tool = self._facts
         return isinstance(tool, ToolInfo) and tool.required
 
     @property
     def asks_to_load(self) -> bool:
         """Whether it is a tool whose MCP server asks hosts never to defer it."""
-        tool = self.capability
+        tool = self._facts
         return isinstance(tool, ToolInfo) and tool.asks_to_load
 
     @property
@@ -135,6 +135,11 @@ class Entry:
     def owner_label(self) -> str:
         """The same with the kind before an id: `mcp:github`."""
         return f"{self.source}:{self.source_id}" if self.source_id else self.owner
+
+    @property
+    def _facts(self) -> Capability:
+        """The definition, but maybe under another name and without its pin."""
+        return self.capability
 
     @property
     def _place(self) -> tuple[object, ...]:

@@ -4,8 +4,10 @@
     pattern of the operator (`github/delete_*`) + entry → bars, grants
 
 origin      gives every capability a name that all providers accept: letters, digits, _ and -, at
-            most 64. The name depends on the origin alone, never on what was loaded first. Where
-            two origins have the same name, both get a hash.
+            most 64. The name depends on the origin alone, never on what was loaded first
+name_book   `NameBook`: who has which name, while origins come and go. Where two have the same name,
+            both get a hash
+source_stems  `SourceStems`: the sources whose names a name could be taken for
 patterns    says whether a pattern is about an entry. What takes away (`bars`) fits on any reading;
             what gives (`grants`) fits only the source that the pattern spells out.
 pattern_index  which of many patterns may be about a group of like entries
@@ -22,14 +24,8 @@ It is not the place that resolves what a model called a tool: `toolcrib.pool` do
 call a tool is said by `toolcrib.access`.
 """
 
-from toolcrib.names.origin import (
-    RESERVED_NAMES,
-    NameStems,
-    Origin,
-    name_all,
-    overlaps,
-    reserved_message,
-)
+from toolcrib.names.name_book import NameBook, name_all
+from toolcrib.names.origin import RESERVED_NAMES, NameStems, Origin, allowed, reserved_message
 from toolcrib.names.pattern_index import PatternIndex
 from toolcrib.names.patterns import (
     any_bars,
@@ -39,12 +35,16 @@ from toolcrib.names.patterns import (
     has_wildcard,
     source_names,
 )
+from toolcrib.names.source_stems import SourceStems, overlaps, prefixes
 
 __all__ = [
     "RESERVED_NAMES",
+    "NameBook",
     "NameStems",
     "Origin",
     "PatternIndex",
+    "SourceStems",
+    "allowed",
     "any_bars",
     "any_grants",
     "bars",
@@ -52,6 +52,7 @@ __all__ = [
     "has_wildcard",
     "name_all",
     "overlaps",
+    "prefixes",
     "reserved_message",
     "source_names",
 ]

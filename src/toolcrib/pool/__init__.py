@@ -26,7 +26,8 @@ from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.pool.entries import remedy
-    from toolcrib.pool.entry_table import EntryCache, EntryTable
+    from toolcrib.pool.entry_cache import EntryCache
+    from toolcrib.pool.entry_table import EntryTable
     from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
     from toolcrib.pool.pool import Pool, warm_up_best
     from toolcrib.pool.resolver import NameResolver, ambiguous_name, entry_names
@@ -35,7 +36,8 @@ else:
         __name__,
         {
             "entries": ("remedy",),
-            "entry_table": ("EntryCache", "EntryTable"),
+            "entry_cache": ("EntryCache",),
+            "entry_table": ("EntryTable",),
             "events": ("TOOLS_UPDATED", "EventBus", "ToolsUpdated"),
             "pool": ("Pool", "warm_up_best"),
             "resolver": ("NameResolver", "ambiguous_name", "entry_names"),

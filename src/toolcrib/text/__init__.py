@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from toolcrib.text.language import LANGUAGE_NAMES, Language, detect_language
     from toolcrib.text.pattern import BadPattern, compile_pattern
     from toolcrib.text.politeness import without_politeness, without_wrapping
-    from toolcrib.text.products import Mention, Product, our_products
+    from toolcrib.text.products import Mention, Product, our_products, products_digest
     from toolcrib.text.redactor import REDACTED, SHORTEST_SECRET, Redactor
-    from toolcrib.text.speller import CorrectedText, Correction, Speller
+    from toolcrib.text.speller import CorrectedText, Correction, CountedWords, Speller
     from toolcrib.text.spelling import (
         MOST_EDITS,
         did_you_mean,
@@ -72,9 +72,9 @@ else:
             "language": ("LANGUAGE_NAMES", "Language", "detect_language"),
             "pattern": ("BadPattern", "compile_pattern"),
             "politeness": ("without_politeness", "without_wrapping"),
-            "products": ("Mention", "Product", "our_products"),
+            "products": ("Mention", "Product", "our_products", "products_digest"),
             "redactor": ("REDACTED", "SHORTEST_SECRET", "Redactor"),
-            "speller": ("CorrectedText", "Correction", "Speller"),
+            "speller": ("CorrectedText", "Correction", "CountedWords", "Speller"),
             "spelling": (
                 "MOST_EDITS",
                 "did_you_mean",
@@ -108,6 +108,7 @@ __all__ = [
     "BadPattern",
     "CorrectedText",
     "Correction",
+    "CountedWords",
     "Glossary",
     "Language",
     "Lexicon",
@@ -134,6 +135,7 @@ __all__ = [
     "our_verbs",
     "plain_verbs",
     "printable",
+    "products_digest",
     "show_hidden",
     "simplified",
     "stems",

@@ -16,6 +16,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import blake2b
 from importlib import resources
 from itertools import pairwise
 from typing import NamedTuple
@@ -203,6 +204,13 @@ def our_products() -> ProductList:
     """The products that come with Toolcrib."""
     file = resources.files("toolcrib.text") / "wordlists" / OURS
     return parse_products(file.read_text(encoding="utf-8"))
+
+
+@cache
+def products_digest() -> str:
+    """A hash of that list: what was found by another one has to be found again."""
+    file = resources.files("toolcrib.text") / "wordlists" / OURS
+    return blake2b(file.read_bytes(), digest_size=8).hexdigest()
 
 
 def parse_products(text: str) -> ProductList:

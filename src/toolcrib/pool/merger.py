@@ -1,0 +1,341 @@
+"""All sources put together: who lists what, who has which name, and what a change comes to.
+
+Most sources of a large pool lie in a file, and nobody looks at their rows: they have their plain
+names, and no other source shares their id or their names. Such a source is *stored*. As soon as
+something touches one of its rows, a rival for a name or another list, the rows of that source are
+taken into memory, where everything is decided row by row. Either way the same entries come out.
+
+Whoever changes the pool is alone here; what readers hold are tables, which never change.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from hashlib import sha256
+from typing import NamedTuple
+
+from toolcrib.model import Entry, State
+from toolcrib.names import (
+    RESERVED_NAMES,
+    NameBook,
+    Origin,
+    SourceStems,
+    prefixes,
+    reserved_message,
+)
+from toolcrib.pool.entry_table import EntryTable
+from toolcrib.pool.events import ToolsUpdated
+from toolcrib.pool.listing import Listing
+from toolcrib.pool.source_record import Place, SourceRecord
+from toolcrib.pool.stored_sources import StoredChange, StoredSources
+from toolcrib.sources import Source
+
+
+class Settlement(NamedTuple):
+    """The table after a change, and what is new in it."""
+
+    entries: EntryTable
+    news: ToolsUpdated
+
+
+class Merger:
+    """The sources of a pool and what they list. Changes add up until they are settled."""
+
+    def __init__(self) -> None:
+        self.records: dict[int, SourceRecord] = {}
+        self.left_out: dict[Origin, str] = {}
+        self.fingerprint = 0
+        self.stored = StoredSources()
+        self._sources: dict[str, Source] = {}
+        self._number = 0
+        self._places: dict[Origin, Place] = {}
+        self._names = NameBook(self._take_by_name)
+        self._stems = SourceStems()
+        self._reserved: tuple[Origin, ...] = ()
+        self._keys: dict[Origin, set[SourceRecord]] = {}
+        self._at: dict[int, SourceRecord] = {}
+        self._touched: dict[Origin, None] = {}
+        self._stems_touched: dict[str, None] = {}
+        self._taken: dict[str, Entry] = {}
+
+    def add(self, source: Source) -> SourceRecord:
+        """The record of a source; a new one for a source that is new."""
+        record = self.records.get(id(source))
+        if record is None:
+            self._number += 1
+            record = self.records[id(source)] = SourceRecord(source, self._number)
+            self._stems.add(record.origin)
+            self._stems_touched[record.origin.stem] = None
+        return record
+
+    def drop(self, source: Source) -> None:
+        """Let a source go, with all that it lists."""
+        record = self.records.pop(id(source), None)
+        if record is None:
+            return
+        if record.stored is not None:
+            self.stored.remove(self._leave_pack(record))
+        self._put(record, {})
+        self._stems.remove(record.origin)
+        self._stems_touched[record.origin.stem] = None
+
+    def reserve(self, origins: Iterable[Origin]) -> None:
+        """Count these as sources that are there, in place of those that were reserved before."""
+        before, self._reserved = self._reserved, tuple(origins)
+        for each in self._reserved:
+            self._stems.add(each)
+        for each in before:
+            self._stems.remove(each)
+        self._stems_touched |= dict.fromkeys(each.stem for each in (*before, *self._reserved))
+
+    def adopt(self, record: SourceRecord, stored: int, state: State) -> None:
+        """Have what the pack has of a source that is new, in the state of its source."""
+        self.stored.put(stored, state)
+        record.stored, self._at[stored] = stored, record
+        self._count(record, {record.origin})
+        if self.stored.is_entangled(stored) or len(self._keys[record.origin]) > 1:
+            self._take(record)
+
+    def restate(self, record: SourceRecord, state: State) -> None:
+        """Have a source in another state; what it lists is as it was."""
+        if record.stored is None:
+            self._put(record, {key: row.in_state(state) for key, row in record.rows.items()})
+        else:
+            self.stored.put(record.stored, state)
+
+    def listing(self, record: SourceRecord) -> Listing:
+        """What a source listed last, wherever it lies."""
+        return record.rows if record.stored is None else self.stored.listing(record.stored)
+
+    def put(self, record: SourceRecord, rows: Listing) -> None:
+        """Have this as what a source lists from now on."""
+        if record.stored is not None:
+            if state := self.stored.common_state(record.stored, rows):
+                self.stored.put(record.stored, state)
+                return
+            self._take(record)
+        self._put(record, rows)
+
+    def settle(self, before: EntryTable) -> Settlement:
+        """The table with all that was changed since `before`."""
+        self._take_near_stems()
+        self._take_wanted()
+        renamed = self._names.settle()
+        near = self._near_touched_stems()
+        changes = self._replace(dict.fromkeys((*self._touched, *renamed, *near)))
+        stored = self.stored.settle()
+        self.fingerprint += _print_difference(before, changes, stored)
+        news = _news(before, changes, stored)
+        entries = before.changed({**self._taken, **changes}, stored.entries, stored.names)
+        self._touched, self._stems_touched, self._taken = {}, {}, {}
+        return Settlement(entries, news)
+
+    def source_of(self, name: str) -> Source | None:
+        """Where the entry of this name comes from; None if there is no such entry."""
+        if name in self._sources:
+            return self._sources[name]
+        at = self.stored.source_at(name)
+        record = None if at is None else self._at.get(at)
+        return record.source if record else None
+
+    def name_of(self, origin: Origin) -> str:
+        """The name of an origin whose rows are in memory."""
+        return self._names.names[origin]
+
+    def is_plain(self, record: SourceRecord) -> bool:
+        """Whether nobody has to look at its rows, as long as nothing touches them."""
+        places = (self._places[origin] for origin in record.rows)
+        return len(self._keys.get(record.origin, ())) <= 1 and all(
+            place.entry and not place.entry.overlaps and place.entry.name == origin.plain_name()
+            for origin, place in zip(record.rows, places, strict=True)
+        )
+
+    def _put(self, record: SourceRecord, rows: Listing) -> None:
+        """Have these rows in memory as those of a record."""
+        before, was_packaged = record.rows, record.is_packaged
+        self._uncount(record, record.list(rows))
+        self._count(record, record.keys)
+        moved = before and record.is_packaged != was_packaged
+        for origin in [each for each in before if moved or each not in rows]:
+            self._unclaim(origin, record)
+        for origin, row in rows.items():
+            if moved or before.get(origin) is not row:
+                self._claim(origin, record)
+
+    def _claim(self, origin: Origin, record: SourceRecord) -> None:
+        place = self._places.setdefault(origin, Place())
+        place.claim(record)
+        self._touched[origin] = None
+        if not origin.prefix and origin.own_name in RESERVED_NAMES:
+            self.left_out[origin] = _refused(origin, place.claims[0].source)
+        else:
+            self._names.put(origin)
+
+    def _unclaim(self, origin: Origin, record: SourceRecord) -> None:
+        place = self._places[origin]
+        place.unclaim(record)
+        self._touched[origin] = None
+        if not place.claims:
+            self._names.drop(origin)
+            self.left_out.pop(origin, None)
+
+    def _count(self, record: SourceRecord, keys: Iterable[Origin]) -> None:
+        """Note whose ids a record lists; a stored one that shares an id is taken into memory."""
+        for key in keys:
+            holders = self._keys.setdefault(key, set())
+            holders.add(record)
+            for each in tuple(holders) if len(holders) > 1 else ():
+                if each is not record and each.stored is not None:
+                    self._take(each)
+
+    def _uncount(self, record: SourceRecord, keys: Iterable[Origin]) -> None:
+        for key in keys:
+            self._keys[key].discard(record)
+            if not self._keys[key]:
+                del self._keys[key]
+
+    def _take(self, record: SourceRecord) -> None:
+        """Take the rows of a stored source into memory; entries that were there stay there."""
+        at = self._leave_pack(record)
+        now, seen = self.stored.listing(at), self.stored.seen_listing(at)
+        self.stored.take(at)
+        for origin, row in seen.items():
+            place = self._places[origin] = Place()
+            place.claims, place.listed = (record,), row
+            place.entry = entry = row.entry(origin.plain_name(), ())
+            self._names.enter(origin, entry.name)
+            self._taken[entry.name] = entry
+            self._sources[entry.name] = record.source
+        record.rows = seen
+        self._put(record, now)
+
+    def _leave_pack(self, record: SourceRecord) -> int:
+        """Look a source up in the pack no longer; the number that it has there."""
+        [number] = [record.stored] if record.stored is not None else []
+        del self._at[number]
+        record.stored = None
+        record.keys = frozenset({record.origin})
+        return number
+
+    def _take_by_name(self, name: str) -> None:
+        """Take the stored source that has an entry of a name that another origin wants."""
+        at = self.stored.source_at(name)
+        if at is not None:
+            self._take(self._at[at])
+
+    def _take_wanted(self) -> None:
+        """Take those of the newly stored sources that have a name which is in use in memory."""
+        names, new = self._names, self.stored.new_sources()
+        if self.stored.count(new) <= len(names):
+            wanted = (name for name in self.stored.names_of(new) if name in names)
+        else:
+            wanted = iter(names.every_name()) if new else iter(())
+        for at in {self.stored.source_at(name) for name in tuple(wanted)}.intersection(new):
+            self._take(self._at[at])
+
+    def _take_near_stems(self) -> None:
+        """Take the stored sources of which a name could be meant as one of another source."""
+        by_stem = {each.origin.stem: each for each in self._at.values()}
+        for touched in tuple(self._stems_touched) if by_stem else ():
+            pairs = [(part, touched) for part in prefixes(touched)]
+            pairs += [(touched, longer) for longer in self._stems.longer(touched)]
+            for stem, other in pairs:
+                record = by_stem.get(stem)
+                if record and record.stored is not None and self._is_near(record, other):
+                    self._take(record)
+
+    def _is_near(self, record: SourceRecord, stem: str) -> bool:
+        """Whether a name of a stored source may begin with the stem of another one."""
+        own, at = record.origin.stem, record.stored
+        if at is None or stem == own:
+            return self._stems.is_shared(own)
+        return stem in self._stems and self.stored.has_bare(at, stem[len(own) :])
+
+    def _near_touched_stems(self) -> Iterable[Origin]:
+        """The origins in memory whose name may begin with a stem that came or went."""
+        touched = frozenset(filter(None, self._stems_touched))
+        parts = {part for stem in touched for part in prefixes(stem)}
+        heads = tuple({stem.partition("_")[0] for stem in touched})
+        for record in self.records.values() if touched else ():
+            counted = {key for key in record.keys if key in self._stems}
+            if any(key.stem in parts for key in counted) or counted != record.keys:
+                yield from (each for each in record.rows if _begins(each, heads, touched))
+
+    def _replace(self, dirty: Iterable[Origin]) -> Mapping[str, Entry | None]:
+        """Make the entries of these origins anew; what is otherwise now, by name."""
+        gone: dict[str, None] = {}
+        new: dict[str, Entry] = {}
+        sources: dict[str, Source] = {}
+        for origin in dirty:
+            place = self._places[origin]
+            before, place.entry = place.entry, self._entry(origin, place)
+            if before and (place.entry is None or place.entry.name != before.name):
+                gone[before.name] = None
+            if place.entry:
+                sources[place.entry.name] = place.claims[0].source
+                if place.entry is not before:
+                    new[place.entry.name] = place.entry
+            if not place.claims:
+                del self._places[origin]
+        for name in gone:
+            self._sources.pop(name, None)
+        self._sources.update(sources)
+        return {**gone, **new}
+
+    def _entry(self, origin: Origin, place: Place) -> Entry | None:
+        """The entry of a place: the one that was there, if nothing has changed."""
+        name = self._names.names.get(origin)
+        if not place.claims or name is None:
+            place.listed = None
+            return None
+        before, listed = place.entry, place.claims[0].rows[origin]
+        near = self._stems.overlaps(origin)
+        was, place.listed = place.listed, listed
+        if before and was is listed and (before.name, before.overlaps) == (name, near):
+            return before
+        entry = listed.entry(name, near)
+        return before if before == entry else entry
+
+
+def _begins(origin: Origin, heads: tuple[str, ...], stems: Collection[str]) -> bool:
+    """Whether the name of an origin begins with one of the stems."""
+    begins = (origin.prefix or origin.own_name).startswith(heads)
+    return begins and any(part in stems for part in prefixes(origin.text))
+
+
+def _refused(origin: Origin, source: Source) -> str:
+    """Why a tool is left out."""
+    whose = ":".join(filter(None, (source.kind, source.id)))
+    return f"{whose}: {reserved_message(origin.own_name)}"
+
+
+def _news(
+    before: EntryTable, changes: Mapping[str, Entry | None], stored: StoredChange
+) -> ToolsUpdated:
+    pairs = [(before.get(name), entry) for name, entry in changes.items()]
+    added = tuple(entry for old, entry in pairs if entry and old is None)
+    changed = tuple(entry for old, entry in pairs if entry and old is not None and old != entry)
+    removed = tuple(old for old, entry in pairs if entry is None and old is not None)
+    left = tuple(each for name, each in stored.removed.items() if name not in changes)
+    return ToolsUpdated(
+        (*added, *stored.added) if added or not stored.added else stored.added,
+        (*changed, *stored.changed),
+        (*removed, *left),
+    )
+
+
+def _print_difference(
+    before: EntryTable, changes: Mapping[str, Entry | None], stored: StoredChange
+) -> int:
+    """By how much the fingerprint is another one."""
+    difference = stored.print
+    for name, entry in changes.items():
+        old = None if name in stored.removed else before.get(name)
+        if old and not (entry and entry.content == old.content):
+            difference -= entry_print(name, old.content)
+        if entry and not (old and entry.content == old.content):
+            difference += entry_print(name, entry.content)
+    return difference
+
+
+def entry_print(name: str, content: str) -> int:
+    """A number of a name and what is under it; a fingerprint is the sum of them."""
+    return int.from_bytes(sha256(f"{name} {content}".encode()).digest())
