@@ -132,7 +132,7 @@ class Fleet:
             source.offers.listen(partial(self._tell, source))
             source.watch(partial(self._relist, source))
         for source in (*gone, *came):
-            if any(source.offers.listed(kind) for kind in OFFERS):
+            if source.offers.kinds():
                 self._tell(source, frozenset(OFFERS))
 
     def _tell(self, source: McpSource, kinds: frozenset[str]) -> None:

@@ -14,7 +14,8 @@ tools, through `offers`; `list_notifications` tells clients that a list has chan
 
 The process (`daemon_process`): `daemon` serves, one for each set of settings (`daemon_lock`). A
 reload replaces its `serving_state`. `limits` bounds connections and requests. `background_tasks`
-lists servers and keeps the index; `file_watcher` sees that a file has changed. The command line
+lists servers and keeps the index; `file_watcher` sees that a file has changed. `surface_recorder`
+keeps the first replies, which clients get while the next daemon loads. The command line
 reaches a running daemon by `operator_client`.
 
 It is not where tools are called or approved (`execute`), nor where servers are started
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from toolcrib.gateway.credentials import Keys
     from toolcrib.gateway.daemon_log import log_file
     from toolcrib.gateway.daemon_process import run_daemon
+    from toolcrib.gateway.file_watcher import stamps_of
     from toolcrib.gateway.instructions import initial_context
     from toolcrib.gateway.modes import EffectiveMode
     from toolcrib.gateway.operator_client import (
@@ -40,7 +42,8 @@ if TYPE_CHECKING:
         query_daemon,
     )
     from toolcrib.gateway.principal import DEFAULT_PROFILE, local_principal, profile_named
-    from toolcrib.gateway.stdio import serve_stdio
+    from toolcrib.gateway.stdio import OpenGateway, open_gateway, serve_stdio
+    from toolcrib.gateway.surface_recorder import SurfaceFile
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -49,6 +52,7 @@ else:
             "credentials": ("Keys",),
             "daemon_log": ("log_file",),
             "daemon_process": ("run_daemon",),
+            "file_watcher": ("stamps_of",),
             "instructions": ("initial_context",),
             "modes": ("EffectiveMode",),
             "operator_client": (
@@ -58,7 +62,8 @@ else:
                 "query_daemon",
             ),
             "principal": ("DEFAULT_PROFILE", "local_principal", "profile_named"),
-            "stdio": ("serve_stdio",),
+            "stdio": ("OpenGateway", "open_gateway", "serve_stdio"),
+            "surface_recorder": ("SurfaceFile",),
         },
     )
 
@@ -66,6 +71,8 @@ __all__ = [
     "DEFAULT_PROFILE",
     "EffectiveMode",
     "Keys",
+    "OpenGateway",
+    "SurfaceFile",
     "answer_query",
     "ask_daemon",
     "await_vectors",
@@ -74,8 +81,10 @@ __all__ = [
     "is_daemon_running",
     "local_principal",
     "log_file",
+    "open_gateway",
     "profile_named",
     "query_daemon",
     "run_daemon",
     "serve_stdio",
+    "stamps_of",
 ]

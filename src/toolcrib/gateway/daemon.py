@@ -39,6 +39,7 @@ from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServers
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
+from toolcrib.gateway.surface_recorder import SurfaceFile
 from toolcrib.settings import GatewaySettings, Settings
 
 LOOK_S = 1.0
@@ -103,6 +104,7 @@ class Daemon:
             lambda: self.serving.servers,
             self.request_limiter,
             self._bounds,
+            SurfaceFile(lock.files, lambda: self._watcher.seen),
         )
         self._operator = OperatorServer(operator_handlers(self))
 

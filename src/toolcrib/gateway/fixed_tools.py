@@ -58,10 +58,7 @@ class FixedTools:
             return await self._describe(self._checked(name, given, read_names))
         if name == RESULT:
             return await self._page(self._checked(name, given), channel)
-        # A thread would cost a small call a tenth of its time.
-        request = (
-            read_call(given) if is_little(given) else await asyncio.to_thread(read_call, given)
-        )
+        request = await _call_request(given)
         return await self._call(request, channel, read_only=name == CALL_READ)
 
     async def _search(self, given: JsonObject, channel: CallChannel) -> Result:

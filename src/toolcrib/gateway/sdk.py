@@ -6,7 +6,7 @@ between them as `Server.run` does, which puts a task and a queue in front of eac
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, Self, TypeAlias, TypedDict
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 from anyio import ClosedResourceError
 from anyio.abc import AsyncResource
@@ -32,7 +32,7 @@ from mcp.server.subscriptions import (
     ToolsListChanged,
 )
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.shared._stream_protocols import WriteStream
+from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import (
     INTERNAL_ERROR,
@@ -167,15 +167,9 @@ MOST_BEFORE_OPENING = 8
 """So many messages before the first request are kept for whoever serves it."""
 
 
-class RereadableStream(Protocol):
+class RereadableStream(ReadStream[Item], Protocol):
     """A stream of messages that takes back what was read from it."""
 
-    async def receive(self) -> Item: ...
-    async def aclose(self) -> None: ...
-    def __aiter__(self) -> Self: ...
-    async def __anext__(self) -> Item: ...
-    async def __aenter__(self) -> Self: ...
-    async def __aexit__(self, *_: object) -> bool | None: ...
     def put_back(self, items: Sequence[Item], /) -> None:
         """Give these again, in this order, before all else."""
         ...

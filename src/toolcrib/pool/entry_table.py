@@ -191,6 +191,10 @@ class EntryTable(Mapping[str, Entry]):
         moment = self.moment.next(None if names is None else (*changes, *names))
         return EntryTable(self.stored if stored is None else stored, base, delta, moment)
 
+    def moved(self, stored: StoredEntries, in_memory: Mapping[str, Entry]) -> "EntryTable":
+        """The table of the next moment, of which nothing is new but where its entries lie."""
+        return EntryTable(stored, EntryDict(in_memory), {}, self.moment.next(()))
+
     def _find(self, name: str) -> Entry | None:
         found = self._delta[name] if name in self._delta else self._base.get(name)
         return self.stored.get(name) if found is None else found

@@ -41,6 +41,11 @@ class Listed(Protocol):
         """Whether it comes with Toolcrib."""
         ...
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether its definition lies in a pack."""
+        ...
+
     def entry(self, name: str, overlaps: NameStems) -> Entry:
         """Its entry under a name."""
         ...
@@ -70,6 +75,10 @@ class GivenCapability:
     @property
     def packaged(self) -> bool:
         return self.given.packaged
+
+    @property
+    def is_stored(self) -> bool:
+        return False
 
     @classmethod
     def of(cls, given: Capability, at_source: State) -> "GivenCapability":

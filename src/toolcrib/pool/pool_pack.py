@@ -10,6 +10,7 @@ then had from its source again, by `mend`.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -61,6 +62,7 @@ class PoolPack:
     def __init__(self, path: Path, pack: Pack) -> None:
         self.path = path
         self._pack = pack
+        self._inode = path.stat().st_ino
         self.fingerprint = str(pack.header["fingerprint"])
         self.sources = [_source(each) for each in json.loads(bytes(pack.view("sources")))]
         self.mend: Mender = _no_mender
@@ -87,8 +89,11 @@ class PoolPack:
             return None
         return cls(path, pack) if pack.header.get("version") == VERSION else None
 
-    def __len__(self) -> int:
-        return len(self._held)
+    def set_aside(self) -> None:
+        """Rename the file, so that nobody opens it again, unless it is another one by now."""
+        with suppress(OSError):
+            if self._inode == self.path.stat().st_ino:
+                set_pack_aside(self.path)
 
     def number_of(self, kind: str, id: str | None) -> int | None:
         """The number of a source."""

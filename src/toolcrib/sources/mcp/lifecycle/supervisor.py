@@ -19,7 +19,7 @@ from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.diagnosis import StartDiagnosis
 from toolcrib.sources.mcp.lifecycle.breaker import Breaker
-from toolcrib.sources.mcp.lifecycle.cache import ServerMemory
+from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.lifecycle.notifications import (
     LIST_FAILED,
     ListingFreshness,
@@ -348,7 +348,16 @@ class ServerSupervisor:
 
     def _set_up(self, *, up: bool) -> None:
         self.up = up
+        self.memory.use(up=up)
         self._up_since = time.monotonic() if up else 0.0
+        self._changed()
+
+    def tell_changed(self) -> None:
+        """The list is not what others still show. May be called on any thread."""
+        with suppress(RuntimeError):  # the loop is closed: nobody shows anything
+            self._loop.submit(self._tell_changed())
+
+    async def _tell_changed(self) -> None:
         self._changed()
 
     def _changed(self) -> None:
