@@ -270,8 +270,10 @@ class Merger:
 
     def _take_near_stems(self) -> None:
         """Take the stored sources of which a name could be meant as one of another source."""
+        if not self._at or not any(self._stems_touched):
+            return
         by_stem = {each.origin.stem: each for each in self._at.values()}
-        for touched in tuple(self._stems_touched) if by_stem else ():
+        for touched in tuple(self._stems_touched):
             pairs = [(part, touched) for part in prefixes(touched)]
             pairs += [(touched, longer) for longer in self._stems.longer(touched)]
             for stem, other in pairs:

@@ -3,7 +3,6 @@
 import json
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -11,8 +10,14 @@ from toolcrib.model import JsonObject, State
 from toolcrib.pool.definition_codec import encode_card, encode_definition, traits_number
 from toolcrib.pool.listing import AT_SOURCE, GivenCapability, Listed, Listing
 from toolcrib.pool.merger import Merger, entry_print
-from toolcrib.pool.pack_columns import hash_sections, text_sections
-from toolcrib.pool.pool_pack import DIGEST_BYTES, KIND, PIN_BYTES, STATES, VERSION, PoolPack, RawRow
+from toolcrib.pool.pack_columns import (
+    ItemWriter,
+    hash_sections,
+    name_sections,
+    text_sections,
+    written_later,
+)
+from toolcrib.pool.pool_pack import KIND, PIN_BYTES, STATES, VERSION, PoolPack, RawRow
 from toolcrib.pool.source_record import SourceRecord
 from toolcrib.pool.stored_entry import StoredCapability
 from toolcrib.sources import StampedSource
@@ -88,61 +93,54 @@ class PackPlan:
 
 
 class _Columns:
-    """The columns of a pack; they fill while the rows are written."""
+    """The columns of a pack; most of them fill while the definitions are written."""
 
     def __init__(self, plan: PackPlan) -> None:
         self._plan = plan
         self._prints: list[int] = []
-        self._ends, self._card_lengths = array("Q"), array("I")
         self._traits, self._row_sources, self._held = array("I"), array("I"), bytearray()
-        self._pins, self._contents, self._digests = bytearray(), bytearray(), bytearray()
+        self._pins, self._contents = bytearray(), bytearray()
 
     def sections(self) -> dict[str, Iterable[bytes]]:
-        """All sections; the rows first, since the others are made on the way."""
-        rows = [row for source in self._plan.sources for row in source.rows]
-        names, bares = [name for name, _, _ in rows], [bare for _, bare, _ in rows]
-        texts = text_sections("names", names) | text_sections("bares", bares)
-        hashes = hash_sections("name", names) | hash_sections("bare", bares)
+        """All sections, in the order in which they can be written."""
+        names = [name for source in self._plan.sources for name, _, _ in source.rows]
+        bares = [bare for source in self._plan.sources for _, bare, _ in source.rows]
+        texts = name_sections("names", names) | text_sections("bares", bares)
         columns = {
-            "row_ends": self._ends,
-            "card_lengths": self._card_lengths,
             "traits": self._traits,
             "row_sources": self._row_sources,
             "held": self._held,
             "pins": self._pins,
             "contents": self._contents,
-            "digests": self._digests,
         }
         return {
-            "lazy:rows": self._write_rows(),
-            **{name: _later(column) for name, column in columns.items()},
-            **{name: (section,) for name, section in (texts | hashes).items()},
+            **ItemWriter("cards", map(_raw_card, self._listed())).sections,
+            **ItemWriter("definitions", self._definitions()).sections,
+            **{name: written_later(column) for name, column in columns.items()},
+            **{name: (each,) for name, each in (texts | hash_sections("bares", bares)).items()},
             "sources": self._source_table(),
             "others": (json.dumps(self._plan.others).encode(),),
         }
 
-    def _write_rows(self) -> Iterator[bytes]:
-        end = 0
+    def _listed(self) -> Iterator[Listed]:
+        return (listed for source in self._plan.sources for _, _, listed in source.rows)
+
+    def _definitions(self) -> Iterator[bytes]:
         for number, source in enumerate(self._plan.sources):
             total = 0
             for name, _, listed in source.rows:
                 row = _raw(listed)
                 self._note(number, row, listed)
-                end += len(row.card) + len(row.definition)
-                self._ends.append(end)
                 total += entry_print(name, row.content.hex())
-                yield row.card + row.definition
+                yield row.definition
             self._prints.append(total)
 
     def _note(self, number: int, row: RawRow, listed: Listed) -> None:
         self._row_sources.append(number)
-        self._card_lengths.append(len(row.card))
         self._traits.append(row.traits)
         self._held.append(0 if listed.state in AT_SOURCE else STATES.index(listed.state) + 1)
         self._pins += row.pin
         self._contents += row.content
-        for part in (row.card, row.definition):
-            self._digests += blake2b(part, digest_size=DIGEST_BYTES).digest()
 
     def _source_table(self) -> Iterator[bytes]:
         start, table = 0, list[Sequence[object]]()
@@ -189,9 +187,15 @@ def _planned(merger: Merger, record: SourceRecord) -> PlannedSource | None:
     )
 
 
-def _later(column: "array[int] | bytearray") -> Iterator[bytes]:
-    """A column as bytes, as it is when it is asked for."""
-    yield bytes(column)
+def _raw_card(listed: Listed) -> bytes:
+    """What is written of a capability for lists."""
+    match listed:
+        case GivenCapability(given=given):
+            return encode_card(given)
+        case StoredCapability(pack=pack, row=row):
+            return pack.raw_card(row)
+        case _:
+            raise TypeError(f"{type(listed).__name__} cannot be written")
 
 
 def _raw(listed: Listed) -> RawRow:
@@ -202,7 +206,6 @@ def _raw(listed: Listed) -> RawRow:
                 traits_number(listed.entry(given.name, ())),
                 bytes.fromhex(given.pin),
                 bytes.fromhex(listed.content),
-                encode_card(given),
                 encode_definition(given),
             )
         case StoredCapability(pack=pack, row=row):
