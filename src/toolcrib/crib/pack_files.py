@@ -18,9 +18,11 @@ from itertools import accumulate
 from pathlib import Path
 from threading import Condition, Thread
 
+from toolcrib.settings import Settings
+from toolcrib.store import install_key
 from toolcrib.system import sweep_temporary_files
 
-FOLDER = "packs"
+FOLDER, KEY_FILE = "packs", "packs.key"
 POOL, INDEX = ".pool", ".index"
 QUIET_S = 2.0
 """A change is written when nothing else has changed for so long..."""
@@ -39,6 +41,19 @@ class PackFiles:
     def __init__(self, state_folder: Path, owner: str) -> None:
         self._folder = state_folder / FOLDER
         self._name = hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    @classmethod
+    def of(cls, settings: Settings, program: str) -> "PackFiles | None":
+        """The pair of these settings: of the user's, or of a program; None if none is kept."""
+        if settings.index == "memory":
+            return None
+        owner = f"settings {settings.file or ''}" if settings.rules_file else f"program {program}"
+        return cls(settings.state_folder, owner)
+
+    @property
+    def key(self) -> bytes:
+        """What packs are sealed with, made at first need. Raises `SourceError`."""
+        return install_key(self._folder / KEY_FILE)
 
     @property
     def pool(self) -> Path:
@@ -70,6 +85,8 @@ class PackFiles:
         used: dict[str, float] = {}
         sizes: dict[str, int] = {}
         for path in self._folder.glob("*.*"):
+            if path.name == KEY_FILE:
+                continue
             with suppress(OSError):
                 stem, stat = path.name.partition(".")[0], path.stat()
                 used[stem] = max(used.get(stem, 0.0), stat.st_mtime)
