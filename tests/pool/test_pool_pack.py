@@ -11,8 +11,8 @@ from tests.pool.from_scratch import IDS, StampedTools, change_tools
 from tests.pool.test_random_histories import Mirror, as_seen, check, functions
 from tests.workshop import ListedSource
 from toolcrib.errors import UnknownTool
-from toolcrib.model import Entry, ToolInfo
-from toolcrib.pool import Pool, PoolPack
+from toolcrib.model import Entry, EntryGroups, ToolInfo
+from toolcrib.pool import FactMaker, Pool, PoolPack
 from toolcrib.pool.pool_pack import KIND
 from toolcrib.pool.stored_entry import StoredEntry
 from toolcrib.store import Pack, PackDamaged
@@ -292,3 +292,45 @@ def test_definitions_that_are_remembered_are_few(path: Path):
     assert len([each.capability for each in pool.entries.values()]) == 700
     assert pool.pack
     assert pool.pack._definition.cache_info().currsize <= 512
+
+
+def test_groups_are_those_of_a_walk(path: Path):
+    first = [*servers("a", "b", "c"), ListedSource(ToolInfo(name="f", description="F"))]
+    first[0].put("read", "r", permission_kind="read", named_by="operator")
+    first[0].held["tool_1"] = "changed"
+    first[1].put("read", "r", enabled=False, defer="always", required=True, searchable=False)
+    write(pool_of(first), path)
+    again = next_day(first)
+    again[1].at_source = "needs_login"
+    again[2].put("tool_1", "Another one")
+    pool = pool_of(again, path)
+    groups, walked = pool.entries.groups(), EntryGroups.of(dict(pool.entries))
+    assert {traits: set(names) for traits, names in groups.items()} == dict(walked)
+    for traits, names in groups.items():
+        assert len(names) == len(walked[traits])
+        assert all((name in names) == (name in walked[traits]) for name in (*pool.entries, "no"))
+
+
+def test_facts_are_made_once_and_read_as_long_as_their_version_is_the_same(path: Path):
+    made: list[str] = []
+
+    def make(entry: Entry) -> str:
+        made.append(entry.name)
+        return f"about {entry.bare[-1]}"
+
+    first = servers("a", "b")
+    pool_of(first).pack_plan().write(path, KEY, FactMaker("1", make))
+    again = next_day(first)
+    pool = pool_of(again, path)
+    again[0].put("tool_1", "Another one")
+    pool.refresh(again[0])
+    stored = pool.entries.stored.facts("1")
+    assert pool.entries.stored.facts("2") is None
+    assert stored
+    assert {text: set(names) for text, names in stored.names.items()} == {
+        f"about {n}": {f"mcp_b_tool_{n}"} for n in range(4)
+    }
+    assert stored.text_of("mcp_b_tool_2") == "about 2"
+    made.clear()
+    pool.pack_plan().write(path, KEY, FactMaker("1", make))
+    assert made == ["mcp_a_tool_1"]

@@ -17,7 +17,10 @@ from toolcrib.settings import EmbedSettings
 
 def stocked(path: Path, embedder: str) -> Crib:
     embed = EmbedSettings.model_validate({"embedder": embedder})
-    crib = Crib(Settings(store=str(path), builtin_tools=False, plugins=False, embed=embed))
+    settings = Settings(
+        store=str(path), index="sqlite", builtin_tools=False, plugins=False, embed=embed
+    )
+    crib = Crib(settings)
     crib.add_source(ListedSource(*SEEN))
     return crib
 

@@ -1,6 +1,7 @@
 """The index as programs see it: its vectors, and what is kept of it for the next start."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.packs import Packs
@@ -44,6 +45,11 @@ class CribIndex:
         self._pool()
         self._index.rebuild(embedding, progress)
         self._packs.write()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files in which the index is kept for the next start; they need not be there."""
+        return self._packs.index_files
 
     def is_stored(self) -> bool | None:
         """Whether what is kept is the index of just these entries; None if nothing is.

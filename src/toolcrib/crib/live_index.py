@@ -96,6 +96,12 @@ class LiveIndex:
             return None
         return self._stored().has(self._pool.fingerprint)
 
+    @property
+    def stored_files(self) -> tuple[Path, ...]:
+        """The catalog file and its write-ahead log; none where it is in memory."""
+        path = self._settings.store_path
+        return () if path == ":memory:" else (Path(path), Path(f"{path}-wal"))
+
     def write_pack(self, path: Path, key: bytes) -> str:
         """Bring the index up to date, write it to a file and go over to that.
 

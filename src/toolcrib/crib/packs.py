@@ -7,6 +7,7 @@ it is, because an index that does not belong to the pool's file would have to be
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 from toolcrib.crib.inventory import Inventory
 from toolcrib.crib.live_index import LiveIndex
@@ -52,6 +53,13 @@ class Packs:
             self._write(self._files, 0)
         except (OSError, PackDamaged, SourceError) as error:
             raise StoreError(f"{self._files.pool.parent}: cannot be written: {error}") from error
+
+    @property
+    def index_files(self) -> tuple[Path, ...]:
+        """Where the index is kept."""
+        if self._files is None or not self._index.is_packable:
+            return self._index.stored_files
+        return self._files.pool, self._files.index
 
     def fits(self) -> bool | None:
         """Whether the next start finds all of the index; None if none is kept.

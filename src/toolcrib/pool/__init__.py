@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from toolcrib.pool.entry_cache import EntryCache
     from toolcrib.pool.entry_table import EntryTable
     from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
-    from toolcrib.pool.pack_writer import PackPlan
+    from toolcrib.pool.pack_writer import FactMaker, PackPlan
     from toolcrib.pool.pool import Pool, warm_up_best
     from toolcrib.pool.pool_pack import PoolPack
     from toolcrib.pool.resolver import NameResolver, ambiguous_name, entry_names
@@ -41,7 +41,7 @@ else:
             "entry_cache": ("EntryCache",),
             "entry_table": ("EntryTable",),
             "events": ("TOOLS_UPDATED", "EventBus", "ToolsUpdated"),
-            "pack_writer": ("PackPlan",),
+            "pack_writer": ("FactMaker", "PackPlan"),
             "pool": ("Pool", "warm_up_best"),
             "pool_pack": ("PoolPack",),
             "resolver": ("NameResolver", "ambiguous_name", "entry_names"),
@@ -53,6 +53,7 @@ __all__ = [
     "EntryCache",
     "EntryTable",
     "EventBus",
+    "FactMaker",
     "NameResolver",
     "PackPlan",
     "Pool",

@@ -2,13 +2,13 @@
 
 import json
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from toolcrib.model import JsonObject, State
+from toolcrib.model import Entry, JsonObject, State
 from toolcrib.pool.definition_codec import encode_card, encode_definition, traits_number
-from toolcrib.pool.listing import AT_SOURCE, GivenCapability, Listed, Listing
+from toolcrib.pool.listing import AT_SOURCE, GivenCapability, Listed, Listing, as_stamped
 from toolcrib.pool.merger import Merger, entry_print
 from toolcrib.pool.pack_columns import (
     ItemWriter,
@@ -20,7 +20,6 @@ from toolcrib.pool.pack_columns import (
 from toolcrib.pool.pool_pack import KIND, PIN_BYTES, STATES, VERSION, PoolPack, RawRow
 from toolcrib.pool.source_record import SourceRecord
 from toolcrib.pool.stored_entry import StoredCapability
-from toolcrib.sources import StampedSource
 from toolcrib.store import write_pack
 
 PlannedRow: TypeAlias = tuple[str, str, Listed]
@@ -59,6 +58,13 @@ class PackedListing(Collection[PlannedRow]):
             yield pack.name(row), pack.bare(row), listed
 
 
+class FactMaker(NamedTuple):
+    """What somebody wants to know of an entry without its definition: a text that many share."""
+
+    version: str
+    make: Callable[[Entry], str]
+
+
 class PackPlan:
     """What a pool is at one moment, to be written. Made by `Pool.pack_plan`.
 
@@ -83,20 +89,24 @@ class PackPlan:
         """How many entries are written."""
         return sum(len(source.rows) for source in self.sources)
 
-    def write(self, path: Path, key: bytes) -> None:
+    def write(self, path: Path, key: bytes, facts: FactMaker | None = None) -> None:
         """Put it in the place of the file. Takes its time, and needs nobody to wait.
 
-        Raises `OSError`, and `PackDamaged` if what it takes over from the old file is damaged.
+        `facts` makes a text of an entry, which is written with it. Raises `OSError`, and
+        `PackDamaged` if what it takes over from the old file is damaged.
         """
-        header = {"version": VERSION, "fingerprint": self.fingerprint}
-        write_pack(path, KIND, header, _Columns(self).sections(), key)
+        version = facts.version if facts else ""
+        header = {"version": VERSION, "fingerprint": self.fingerprint, "facts_version": version}
+        write_pack(path, KIND, header, _Columns(self, facts).sections(), key)
 
 
 class _Columns:
     """The columns of a pack; most of them fill while the definitions are written."""
 
-    def __init__(self, plan: PackPlan) -> None:
+    def __init__(self, plan: PackPlan, facts: FactMaker | None) -> None:
         self._plan = plan
+        self._maker = facts
+        self._facts, self._texts = array("I"), dict[str, int]()
         self._prints: list[int] = []
         self._traits, self._row_sources, self._held = array("I"), array("I"), bytearray()
         self._pins, self._contents = bytearray(), bytearray()
@@ -112,6 +122,7 @@ class _Columns:
             "held": self._held,
             "pins": self._pins,
             "contents": self._contents,
+            "facts": self._facts,
         }
         return {
             **ItemWriter("cards", map(_raw_card, self._listed())).sections,
@@ -119,6 +130,7 @@ class _Columns:
             **{name: written_later(column) for name, column in columns.items()},
             **{name: (each,) for name, each in (texts | hash_sections("bares", bares)).items()},
             "sources": self._source_table(),
+            "fact_texts": self._fact_texts(),
             "others": (json.dumps(self._plan.others).encode(),),
         }
 
@@ -131,6 +143,7 @@ class _Columns:
             for name, _, listed in source.rows:
                 row = _raw(listed)
                 self._note(number, row, listed)
+                self._facts.append(self._fact_number(name, listed))
                 total += entry_print(name, row.content.hex())
                 yield row.definition
             self._prints.append(total)
@@ -141,6 +154,20 @@ class _Columns:
         self._held.append(0 if listed.state in AT_SOURCE else STATES.index(listed.state) + 1)
         self._pins += row.pin
         self._contents += row.content
+
+    def _fact_number(self, name: str, listed: Listed) -> int:
+        """The number of the text of its facts; of what has them already they are not made again."""
+        maker = self._maker
+        if maker is None:
+            return 0
+        if isinstance(listed, StoredCapability) and listed.pack.facts_version == maker.version:
+            text = listed.pack.fact(listed.row)
+        else:
+            text = maker.make(listed.entry(name, ()))
+        return self._texts.setdefault(text, len(self._texts))
+
+    def _fact_texts(self) -> Iterator[bytes]:
+        yield json.dumps(list(self._texts)).encode()
 
     def _source_table(self) -> Iterator[bytes]:
         start, table = 0, list[Sequence[object]]()
@@ -168,14 +195,13 @@ def plan_pack(merger: Merger) -> PackPlan:
 
 def _planned(merger: Merger, record: SourceRecord) -> PlannedSource | None:
     source, pack, number, stamp = record.source, merger.stored.pack, record.stored, record.stamp
-    if not isinstance(source, StampedSource) or not merger.is_alone(record):
-        return None
-    if not stamp or source.stamp() != stamp:
+    stamped = as_stamped(source)
+    if not stamped or not merger.is_alone(record) or not stamp or stamped.stamp() != stamp:
         return None
     if pack and number is not None:
         rows = PackedListing(pack, number, merger.stored.state(number) or "asleep")
         return PlannedSource(
-            record, source.summary(), rows, number, is_entangled=False, stamp=stamp
+            record, stamped.summary(), rows, number, is_entangled=False, stamp=stamp
         )
     entries = {origin: merger.entry_of(origin) for origin in record.rows}
     rows = [(e.name, e.bare, record.rows[origin]) for origin, e in entries.items() if e]
@@ -183,7 +209,7 @@ def _planned(merger: Merger, record: SourceRecord) -> PlannedSource | None:
         return None
     plain = all(e and (e.name, e.overlaps) == (o.plain_name(), ()) for o, e in entries.items())
     return PlannedSource(
-        record, source.summary(), rows, record.rows, is_entangled=not plain, stamp=stamp
+        record, stamped.summary(), rows, record.rows, is_entangled=not plain, stamp=stamp
     )
 
 

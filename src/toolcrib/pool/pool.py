@@ -9,13 +9,13 @@ from toolcrib.model import Answer, Capability, Entry, SourceKind
 from toolcrib.names import Origin
 from toolcrib.pool.entry_table import EntryTable
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
-from toolcrib.pool.listing import content_of, list_stamped, stamp_of
+from toolcrib.pool.listing import as_stamped, content_of, list_stamped, stamp_of
 from toolcrib.pool.merger import Merger
 from toolcrib.pool.pack_writer import PackPlan, PlannedSource, plan_pack
 from toolcrib.pool.pool_pack import PoolPack
 from toolcrib.pool.resolver import entry_names
 from toolcrib.pool.stored_entry import changed_beyond
-from toolcrib.sources import SleepingSource, Source, StampedSource
+from toolcrib.sources import SleepingSource, Source
 
 
 class Pool:
@@ -207,8 +207,9 @@ class Pool:
         record = merger.records.get(id(source))
         if record is None and self._adopts(source, stamp):
             return
-        if record and stamp and stamp == record.stamp and isinstance(source, StampedSource):
-            merger.restate(record, source.state_of_all())
+        stamped = as_stamped(source)
+        if record and stamped and stamp and stamp == record.stamp:
+            merger.restate(record, stamped.state_of_all())
             return
         stamp, rows = list_stamped(source, merger.listing(record) if record else {})
         record = merger.add(source)
@@ -219,15 +220,16 @@ class Pool:
         """Take a source in as the pack has it, if it says that it would list just that."""
         merger, pack = self._merger, self._pack
         number = pack.number_of(source.kind, source.id) if pack else None
-        if pack is None or number is None or not isinstance(source, StampedSource):
+        stamped = as_stamped(source)
+        if pack is None or number is None or stamped is None:
             return False
         packed = pack.sources[number]
         if not stamp or packed.stamp != stamp or merger.stored.state(number):
             return False
-        source.adopt(packed.summary)
+        stamped.adopt(packed.summary)
         record = merger.add(source)
         record.stamp = stamp
-        merger.adopt(record, number, source.state_of_all())
+        merger.adopt(record, number, stamped.state_of_all())
         return True
 
 

@@ -1,7 +1,8 @@
 """The pool pack: what sources listed, in one file; nothing of it is parsed until it is needed.
 
     sources      what each source is, under which stamp it listed these rows, and its summary
-    columns      of every row its name, own name, traits, state if it is held back, pin, content
+    columns      of every row its name, own name, traits, state if it is held back, pin, content,
+                 and facts that somebody made of it
     lazy:*       of every row its card and its definition, read one by one, each with a digest
 
 What does not fit its digest is never handed out: it is had from its source again, by `mend`.
@@ -13,7 +14,10 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from toolcrib.model import Capability, JsonObject, SourceKind, State
 from toolcrib.pool.definition_codec import (
@@ -33,6 +37,7 @@ MOST_DEFINITIONS = 512
 MOST_CARDS = 2_048
 STATES: tuple[State, ...] = get_args(State)
 
+Number = TypeVar("Number", bound=np.generic)
 Mender: TypeAlias = Callable[[int], Capability]
 
 
@@ -147,6 +152,28 @@ class PoolPack:
     def raw_card(self, row: int) -> bytes:
         """The card of a row as it lies here. Raises `PackDamaged`."""
         return self._cards[row]
+
+    def array(self, column: str, dtype: type[Number]) -> NDArray[Number]:
+        """A column of numbers, for questions about all rows at once."""
+        return self._pack.array(column, dtype)
+
+    @property
+    def facts_version(self) -> str:
+        """By which rules the facts were made that were written with the rows; "" if none were."""
+        return str(self._pack.header["facts_version"])
+
+    @cached_property
+    def fact_texts(self) -> Sequence[str]:
+        """Every text of facts once."""
+        return json.loads(bytes(self._pack.view("fact_texts")))
+
+    def fact(self, row: int) -> str:
+        """The text of the facts of a row."""
+        return self.fact_texts[self._facts[row]]
+
+    @cached_property
+    def _facts(self) -> memoryview:
+        return self._pack.view("facts").cast("I")
 
     @cached_property
     def others(self) -> Mapping[str, str]:

@@ -1,6 +1,6 @@
 """Rows of a pool pack as what a source lists, and as entries of a table."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -8,6 +8,7 @@ from toolcrib.model import (
     Capability,
     Defer,
     Entry,
+    EntryTraits,
     Kind,
     NamedBy,
     PermissionKind,
@@ -20,6 +21,7 @@ from toolcrib.pool.entries import remedy, state
 from toolcrib.pool.entry_table import EntryTable
 from toolcrib.pool.listing import AT_SOURCE, GivenCapability, content_of
 from toolcrib.pool.pool_pack import PoolPack
+from toolcrib.pool.stored_groups import RowColumns, StoredFactTexts
 
 
 class StoredEntry(Entry):
@@ -211,6 +213,18 @@ class StoredRows:
         pack = self.pack
         rows = (row for row in pack.rows_named(bare) if self._states[pack.source_at(row)])
         return [pack.name(row) for row in rows]
+
+    def groups(self) -> Mapping[EntryTraits, Collection[str]]:
+        """The names of all of them by their traits."""
+        return self._columns.groups(tuple(self._states))
+
+    def facts(self, version: str) -> StoredFactTexts | None:
+        """The facts that were written of them; None if they are not of this version."""
+        return self._columns.facts(version, tuple(self._states))
+
+    @property
+    def _columns(self) -> RowColumns:
+        return RowColumns(self.pack)
 
     def has_source(self, number: int) -> bool:
         """Whether a source of the pack is in the pool."""

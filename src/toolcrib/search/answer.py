@@ -215,11 +215,10 @@ def _names(search: Search) -> list[str]:
 
 def _hits(query: Query, search: Search, ranking: Ranking) -> tuple[Hit, ...]:
     language = detect_language(query.text[:LONGEST_QUERY])
-    hits = (
-        _hit(search.entries[match.id], match.score, language, full=place < search.rules.schemas)
+    return tuple(
+        _hit(match, search, language, full=place < search.rules.schemas)
         for place, match in enumerate(ranking)
     )
-    return tuple(replace(hit, often_with=_often_with(hit.name, search)) for hit in hits)
 
 
 def _often_with(name: str, search: Search) -> tuple[str, ...]:
@@ -227,7 +226,8 @@ def _often_with(name: str, search: Search) -> tuple[str, ...]:
     return tuple(islice(visible, MOST_OFTEN_WITH))
 
 
-def _hit(entry: Entry, score: float, language: Language, *, full: bool) -> Hit:
+def _hit(match: Match, search: Search, language: Language, *, full: bool) -> Hit:
+    entry = search.entries[match.id]
     capability = entry.capability
     return Hit(
         name=entry.name,
@@ -236,10 +236,11 @@ def _hit(entry: Entry, score: float, language: Language, *, full: bool) -> Hit:
         source_id=capability.source_id,
         state=entry.state,
         remedy=entry.remedy,
-        score=score,
+        score=match.score,
         description=_one_line(capability, language),
         permission_kind=capability.permission_kind,
         schema=capability.parameters if full and isinstance(capability, ToolInfo) else None,
+        often_with=_often_with(entry.name, search),
     )
 
 
