@@ -54,7 +54,7 @@ def build(crib: Crib, *, quiet: bool) -> IndexStats:
         capabilities=len(entries),
         kinds=dict(Counter(entry.kind for entry in entries.values())),
         embedder=crib.settings.embed.embedder,
-        store=str(files[-1] if files else crib.settings.store_path),
+        store=str(files[0] if files else crib.settings.store_path),
         megabytes=round(sum(map(_size, files)) / 1e6, 2),
         seconds=round(perf_counter() - started, 2),
     )

@@ -13,7 +13,8 @@ from toolcrib.crib.inventory import Inventory
 from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.pack_files import FEWEST, PackFiles, QuietWriter
 from toolcrib.errors import SourceError, StoreError, ToolcribError
-from toolcrib.pool import TOOLS_UPDATED, PoolPack
+from toolcrib.pool import TOOLS_UPDATED, FactMaker, PoolPack
+from toolcrib.search import facts_of, facts_version
 from toolcrib.store import PackDamaged
 
 
@@ -59,7 +60,7 @@ class Packs:
         """Where the index is kept."""
         if self._files is None or not self._index.is_packable:
             return self._index.stored_files
-        return self._files.pool, self._files.index
+        return self._files.index, self._files.pool
 
     def fits(self) -> bool | None:
         """Whether the next start finds all of the index; None if none is kept.
@@ -100,7 +101,7 @@ class Packs:
             plan = None if pool.fits_pack() else pool.pack_plan()
         if plan is None or plan.size < max(fewest, 1):
             return
-        plan.write(files.pool, key)
+        plan.write(files.pool, key, FactMaker(facts_version(), lambda entry: facts_of(entry).text))
         with changing:
             if pack := PoolPack.open(files.pool, key):
                 pool.go_over(pack, plan)
