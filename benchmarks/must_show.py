@@ -2,15 +2,13 @@
 
     python -m benchmarks.must_show --before FOLDER --results growth.json --catalogs DIR [--turns 3]
 
-`--before` names an earlier checkout with a `.venv` of its own. The figures of growth are taken from
-the file that `benchmarks.growth --results` wrote; the others are measured now: commands
-(`benchmarks.commands`), gateways (`benchmarks.gateway`) and the model (`benchmarks.model_cost`),
-each checkout by its own programs, in turns. What a side does not have is a dash. An aim that is
-missed is said so: this is a report, not a test.
+`--before` names an earlier checkout with a `.venv` of its own. What grows with the tools and what
+the model takes is read from the file that `benchmarks.growth --model 10000 --results` wrote; the
+others are measured now: commands (`benchmarks.commands`) and gateways (`benchmarks.gateway`), each
+checkout by its own programs, in turns. What a side does not have is a dash. An aim that is missed
+is said so: this is a report, not a test.
 """
 
-import os
-import re
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
@@ -20,15 +18,13 @@ from statistics import median
 from typing import NamedTuple
 
 from benchmarks.checkout import BEFORE, NOW, Checkout, Limits, this_checkout
-from benchmarks.folder import NoBench, add_bench_dir, bench_dir
-from benchmarks.growth_report import MADE_UP, WORDS, Growth
+from benchmarks.growth_report import MADE_UP, MODEL, WORDS, Figures, Growth
 from benchmarks.home import Unusable
 from benchmarks.markdown import NoMarks, put, table
 
 NAME = "must_show"
 LIMITS = Limits(3_600, 20)
 CALLS, SLOW, STARTS = 300, 2, 5
-EMBED = 300
 STDIO, HTTP, DAEMON = "`toolcrib serve --stdio`", "HTTP", "the daemon"
 COMMANDS = {
     "`toolcrib --help`": "help",
@@ -64,8 +60,8 @@ ROWS = (
     Row("search by words at 100,000, CPU ms", "search_words_100000", 3),
     Row("search by words at 1,000,000, CPU ms", "search_words_1000000", 20),
     Row("search by words, scoped to 1,000 of 100,000, CPU ms", "scoped_100000", 0.7),
-    Row("new query with the model at 10,000, CPU ms", "new_query", 5),
-    Row("vectors of 10,000 tools, CPU s", "vectors", 60, 0),
+    Row("new query with the model at 10,000, CPU ms", "new_query_10000", 5),
+    Row("vectors of 10,000 tools, CPU s", "vectors_10000", 60, 0),
     Row("call through stdio, added p50, ms", "call_stdio", 1.0),
     Row("call through HTTP, added p50, ms", "call_http", 2.0),
     Row("`serve --stdio`, first reply with 3,182 tools, ms", "first_reply", 300, 0),
@@ -74,11 +70,9 @@ ROWS = (
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = ArgumentParser(prog=f"python -m benchmarks.{NAME}", description=__doc__)
-    add_bench_dir(parser)
     parser.add_argument("--before", type=Path, required=True, help="an earlier checkout")
     parser.add_argument("--results", type=Path, help="what benchmarks.growth kept")
     parser.add_argument("--catalogs", type=Path, help="one JSON file a server, for the gateways")
-    parser.add_argument("--cache", type=Path, help="where benchmarks.quality keeps vectors")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--markdown", type=Path, help="put the table into this page too")
     said = parser.parse_args(arguments)
@@ -87,13 +81,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(text)
         if said.markdown:
             put(said.markdown, NAME, text)
-    except (NoBench, NoMarks, Unusable) as error:
+    except (NoMarks, Unusable) as error:
         parser.error(str(error))
 
 
 def _measured(said: Namespace) -> Mapping[str, Values]:
     """The values of every turn, by checkout and key."""
-    folder = bench_dir(said.bench_dir, os.environ)
     checkouts = [Checkout.at(BEFORE, said.before, LIMITS), this_checkout(LIMITS)]
     values: dict[str, Values] = {each.name: {} for each in checkouts}
     growth = Growth.read(said.results)
@@ -102,11 +95,9 @@ def _measured(said: Namespace) -> Mapping[str, Values]:
     told = _printed(checkouts[-1], "commands", "--before", str(checkouts[0].folder))
     for name, own in values.items():
         _add(own, from_commands(told, name))
-    for _ in range(said.turns):
+    for _ in range(said.turns if said.catalogs else 0):
         for checkout in checkouts:
-            _add(values[checkout.name], from_model_cost(_model_cost(checkout, folder, said.cache)))
-            if said.catalogs:
-                _add(values[checkout.name], from_gateway(_gateway(checkout, said.catalogs)))
+            _add(values[checkout.name], from_gateway(_gateway(checkout, said.catalogs)))
     return values
 
 
@@ -118,12 +109,17 @@ def from_growth(growth: Growth, name: str) -> Iterator[tuple[str, float]]:
         ("more", WORDS, "function", 1000),
         ("search_words", WORDS, "search", 1000),
         ("scoped", WORDS, "scoped", 1000),
+        ("new_query", MODEL, "search", 1000),
     )
     for size, systems in growth.sizes.items():
+        figures = systems.get(name, Figures())
         for key, mode, figure, scale in wanted:
-            value = systems[name].median(mode, figure) if name in systems else None
+            value = figures.median(mode, figure)
             if value is not None:
                 yield f"{key}_{size}", scale * value
+        first, words = (figures.median(mode, "first_start") for mode in (MODEL, WORDS))
+        if first is not None and words is not None:
+            yield f"vectors_{size}", first - words
 
 
 def from_commands(text: str, name: str) -> Mapping[str, float]:
@@ -135,14 +131,6 @@ def from_commands(text: str, name: str) -> Mapping[str, float]:
         for label, cells in rows.items()
         if cells and name in head
     }
-
-
-def from_model_cost(text: str) -> Mapping[str, float]:
-    """What its table and its lines say."""
-    new = _cells(text, "with the model, a new query")
-    vectors = re.search(r"10,000 take (\d+) s", text)
-    found = {"new_query": _first_number(new[0])} if new else {}
-    return found | ({"vectors": float(vectors[1])} if vectors else {})
 
 
 def from_gateway(text: str) -> Mapping[str, float]:
@@ -178,12 +166,6 @@ def _line(row: Row, before: Sequence[float] | None, now: Sequence[float] | None)
 def _add(values: Values, found: Mapping[str, float]) -> None:
     for key, value in found.items():
         values.setdefault(key, []).append(value)
-
-
-def _model_cost(checkout: Checkout, folder: Path, cache: Path | None) -> str:
-    sizes = ["--sizes", "10000", "--embed", str(EMBED), "--bench-dir", str(folder.resolve())]
-    kept = ["--cache", str(cache.resolve() / checkout.name)] if cache else []
-    return _printed(checkout, "model_cost", *sizes, *kept)
 
 
 def _gateway(checkout: Checkout, catalogs: Path) -> str:

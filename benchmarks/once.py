@@ -1,6 +1,6 @@
 """A view whose arms look a variant up once, however many systems ask."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.index import Arm, View
@@ -25,6 +25,10 @@ class Once:
         return self.view.mark
 
     @property
+    def count(self) -> int:
+        return self.view.count
+
+    @property
     def vector_size(self) -> int:
         return self.view.vector_size
 
@@ -40,6 +44,12 @@ class Once:
 
     def speller(self) -> Speller:
         return self.view.speller()
+
+    def text_hashes(self, ids: Iterable[str]) -> Mapping[str, bytes]:
+        return self.view.text_hashes(ids)
+
+    def without_vector(self) -> Sequence[str]:
+        return self.view.without_vector()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from benchmarks.gateway_report import CONNECT, DIRECT, Figures
 from benchmarks.gateway_report import HTTP as HTTP_WAY
 from benchmarks.gateway_report import STDIO as STDIO_WAY
 from benchmarks.gateway_report import report as gateway_report
-from benchmarks.growth_report import MADE_UP, WORDS, Growth
-from benchmarks.model_cost import _search_table
+from benchmarks.growth_report import MADE_UP, MODEL, WORDS, Growth
 
 COMMANDS = """\
 | command | now | before |
@@ -34,19 +33,9 @@ def gateway() -> str:
     return gateway_report(Pool({"a": {}, "b": {}}, 3_182, []), figures)
 
 
-def model_cost() -> str:
-    times = {10_000: {"with the model, a new query": [0.0045], "by words alone": [0.001]}}
-    line = "- Vectors of 300 tools: 1.8 s of CPU; 10,000 take 58 s."
-    return f"{_search_table(times)}\n\n{line}"
-
-
 def test_the_figures_of_a_gateway_are_read_from_its_tables():
     found = must_show.from_gateway(gateway())
     assert found == {"call_stdio": 1.0, "call_http": 2.5, "first_reply": 250.0, "daemon": 110.0}
-
-
-def test_the_figures_of_the_model_are_read_from_its_report():
-    assert must_show.from_model_cost(model_cost()) == {"new_query": 4.5, "vectors": 58.0}
 
 
 @pytest.mark.parametrize(
@@ -64,17 +53,21 @@ def test_commands_have_a_column_for_each_checkout(name: str, expected: dict[str,
 def test_growth_is_taken_from_its_file_in_the_units_of_the_rows():
     growth = Growth()
     growth.at(10_000, NOW).add(WORDS, {"start": 0.12, "function": 0.0015})
+    growth.at(10_000, NOW).add(WORDS, {"first_start": 3.0})
+    growth.at(10_000, NOW).add(MODEL, {"first_start": 53.0, "search": 0.0045})
     growth.at(100_000, NOW).add(MADE_UP, {"rss": 300.0})
     assert dict(must_show.from_growth(growth, NOW)) == {
         "start_10000": 0.12,
         "more_10000": 1.5,
+        "new_query_10000": 4.5,
+        "vectors_10000": 50.0,
         "memory_100000": 300.0,
     }
     assert not dict(must_show.from_growth(growth, BEFORE))
 
 
 def test_a_line_says_whether_the_aim_is_reached():
-    values = {BEFORE: {"help": [0.9, 1.1, 1.0], "vectors": [124.0]}, NOW: {"help": [0.1]}}
+    values = {BEFORE: {"help": [0.9, 1.1, 1.0], "vectors_10000": [124.0]}, NOW: {"help": [0.1]}}
     lines = must_show.report(values).splitlines()
     assert "| `toolcrib --help`, CPU s | 1.00 | 0.10 | 10.0× | 0.15 | yes |" in lines
     assert "| vectors of 10,000 tools, CPU s | 124 | – | – | 60 | – |" in lines
@@ -82,7 +75,7 @@ def test_a_line_says_whether_the_aim_is_reached():
 
 
 def test_each_checkout_is_measured_by_its_own_programs(
-    bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").touch()
@@ -90,18 +83,13 @@ def test_each_checkout_is_measured_by_its_own_programs(
 
     def printed(checkout: Checkout, name: str, *_: str) -> str:
         asked.append((checkout.name, name))
-        return {"commands": COMMANDS, "gateway": gateway(), "model_cost": model_cost()}[name]
+        return {"commands": COMMANDS, "gateway": gateway()}[name]
 
     monkeypatch.setattr(must_show, "_printed", printed)
-    options = ["--bench-dir", str(bench), "--catalogs", str(tmp_path), "--turns", "2"]
+    options = ["--catalogs", str(tmp_path), "--turns", "2"]
     must_show.main(["--before", str(tmp_path), *options])
     assert asked[0] == (NOW, "commands")
-    assert asked[1:5] == [
-        (BEFORE, "model_cost"),
-        (BEFORE, "gateway"),
-        (NOW, "model_cost"),
-        (NOW, "gateway"),
-    ]
+    assert asked[1:] == [(BEFORE, "gateway"), (NOW, "gateway")] * 2
     assert "| call through HTTP, added p50, ms | 2.50 | 2.50 | 1.0× | 2 | no |" in (
         capsys.readouterr().out
     )

@@ -1,6 +1,6 @@
 """The index of a pool, in step with it, and the catalog file behind it."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -10,8 +10,7 @@ from toolcrib import wiring
 from toolcrib.embed import CachedEmbedder, Embedder
 from toolcrib.errors import StoreError
 from toolcrib.index import Catalog, MemoryEngine, Progress, SqliteEngine, Superseded, View
-from toolcrib.model import Entry
-from toolcrib.pool import TOOLS_UPDATED, Pool, ToolsUpdated
+from toolcrib.pool import EntryTable, Pool
 from toolcrib.settings import Settings
 from toolcrib.store import SqliteStore, VectorFile
 
@@ -38,8 +37,8 @@ class LiveIndex:
         self._embedder = embedder
         self._say = say
         self._indexing = RLock()
-        self._stale: dict[str, Entry | None] = {}
-        pool.events.subscribe(TOOLS_UPDATED, self._note)
+        self._indexed: EntryTable | None = None
+        self._packed = ""
 
     @contextmanager
     def view(self) -> Generator[tuple[Catalog, View]]:
@@ -90,6 +89,42 @@ class LiveIndex:
             return None
         return self._stored().has(self._pool.fingerprint)
 
+    def open_pack(self, path: Path, key: bytes, fingerprint: str) -> bool:
+        """Take the index that was packed with the pool's file of this fingerprint; whether it did.
+
+        To be asked once the pool has its entries and before anybody searches. What the pool has
+        that is not in its file is indexed when the index is first needed. Raises `OSError`,
+        `PackDamaged`.
+        """
+        if not self.is_packable:
+            return False
+        with self._indexing:
+            catalog = self._in_memory()
+            if not catalog.open_pack(path, key, fingerprint, self._pool.entries):
+                return False
+            self._catalog, self._packed, self._indexed = catalog, catalog.mark, None
+            return True
+
+    def write_pack(self, path: Path, key: bytes) -> str:
+        """Bring the index up to date, write it to a file and go over to that.
+
+        Gives the fingerprint of the entries that are in it. Searches and changes go on meanwhile.
+        Raises `OSError`.
+        """
+        catalog = self.catalog()
+        self._packed = catalog.write_pack(path, key)
+        return self._packed.partition(" ")[0]
+
+    @property
+    def is_packable(self) -> bool:
+        """Whether this index is kept in a pack: that in the catalog file needs none."""
+        return self._settings.index != "sqlite"
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the pack that was opened or written last has all that is indexed now."""
+        return "_catalog" in self.__dict__ and self._packed == self._catalog.mark
+
     @property
     def has_embedder(self) -> bool:
         """Whether search has a vector arm to look forward to."""
@@ -130,34 +165,39 @@ class LiveIndex:
     def _bring_up_to_date(self, catalog: Catalog) -> bool:
         """Index what the catalog does not know yet; whether there was anything."""
         with self._changing:
-            stale = dict(self._stale)
             entries, fingerprint = self._pool.entries, self._pool.fingerprint
-        changed = bool(stale) and not catalog.adopt(fingerprint)
-        if changed:
-            _index(catalog, stale, entries, fingerprint)
-        with self._changing:
-            done = {name for name, entry in stale.items() if self._stale.get(name) is entry}
-            self._stale = {name: e for name, e in self._stale.items() if name not in done}
-        return changed
+        if entries is self._indexed:
+            return False
+        changed = self._changed(catalog, entries)
+        stale = changed is None or bool(changed)
+        if stale and not catalog.adopt(fingerprint):
+            _index(catalog, changed, entries, fingerprint)
+        self._indexed = entries
+        return stale
+
+    def _changed(self, catalog: Catalog, entries: EntryTable) -> Collection[str] | None:
+        """The names of the entries that the catalog does not know as they are; None: all."""
+        if (before := self._indexed) is not None:
+            names = entries.changed_since(before)
+            return None if names is None else [n for n in names if _differs(n, before, entries)]
+        if not self._packed:
+            return None
+        with catalog.view() as view:
+            gone = view.ids() if view.count != len(entries.stored) else ()
+        return {*entries.names_in_memory(), *(id for id in gone if id not in entries)}
 
     def _leave(self, stored: Catalog) -> None:
         """Go on in memory: the catalog file has the index of another pool by now."""
         with self._indexing:
             if self._catalog is not stored:
                 return
-            with self._changing:
-                self._stale = {**self._stale, **self._pool.entries}
+            self._indexed = None
             self._say(
                 f"{self._settings.store_path} has the index of another pool now, which another"
                 " process wrote: searching in memory; give each pool a `store` of its own"
             )
             self._catalog = self._in_memory()
             stored.close()
-
-    def _note(self, news: ToolsUpdated) -> None:
-        """Remember what the index does not know yet."""
-        self._stale |= {entry.name: entry for entry in (*news.added, *news.changed)}
-        self._stale |= {entry.name: None for entry in news.removed}
 
     @cached_property
     def _catalog(self) -> Catalog:
@@ -211,18 +251,24 @@ class LiveIndex:
 
 
 def _index(
-    catalog: Catalog,
-    stale: Mapping[str, Entry | None],
-    entries: Mapping[str, Entry],
-    fingerprint: str,
+    catalog: Catalog, changed: Collection[str] | None, entries: EntryTable, fingerprint: str
 ) -> None:
-    """Index what is stale; all there is when that is half of it."""
-    put = [entry for entry in stale.values() if entry]
-    gone = [name for name, entry in stale.items() if not entry]
-    if 2 * len(put) >= len(entries):
+    """Index what changed; all there is when that is half of it."""
+    if changed is None or 2 * len(changed) >= len(entries):
         catalog.rebuild(entries.values(), fingerprint)
-    else:
-        catalog.change(put, gone, fingerprint)
+        return
+    put = [entry for name in changed if (entry := entries.get(name))]
+    catalog.change(put, [name for name in changed if name not in entries], fingerprint)
+
+
+def _differs(name: str, before: EntryTable, after: EntryTable) -> bool:
+    """Whether an entry has to be indexed again: another state does not count."""
+    old, new = before.get(name), after.get(name)
+    if old is None or new is None or old.bare != new.bare:
+        return True
+    if old.content and new.content:
+        return old.content != new.content
+    return old.capability != new.capability
 
 
 class CribIndex:

@@ -5,9 +5,10 @@ and changes them; a *view* is what one search sees of it: exactly one generation
 lookup to the last, whatever is written meanwhile.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Literal, Protocol
+from pathlib import Path
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,11 @@ class View(Protocol):
     @property
     def mark(self) -> str:
         """What it was made from, by its writer's word; "" if that gave none."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How many documents there are."""
         ...
 
     @property
@@ -133,4 +139,20 @@ class Engine(Protocol):
 
     def mark(self) -> str:
         """What the index was made from, by the last writer's word; "" if that gave none."""
+        ...
+
+
+@runtime_checkable
+class PackedEngine(Protocol):
+    """An engine that can write its index to a file, which the next start maps into memory."""
+
+    def write_pack(self, path: Path, key: bytes) -> str:
+        """Write the current generation to a file and go over to it; its mark. Raises `OSError`."""
+        ...
+
+    def open_pack(self, path: Path, key: bytes, marks: Collection[str]) -> bool:
+        """Take the index in a file, if it has one of these marks; whether it has.
+
+        Raises `OSError` and `PackDamaged`.
+        """
         ...

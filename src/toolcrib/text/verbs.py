@@ -64,6 +64,8 @@ class VerbList:
 
     families: Mapping[str, VerbFamily]
     verbs: Mapping[str, Verb]
+    phrase_starts: frozenset[str]
+    """The first words of the verbs that are phrases."""
 
     def main_verb(self, text: str) -> Verb | None:
         """The verb of a name or a request: the first in the form of a command; None without any.
@@ -94,6 +96,8 @@ class VerbList:
         if is_unspaced(word):
             found = self._in_run(word, 0)
             return found if found and found.family else None
+        if word not in self.phrase_starts:
+            return self.verbs.get(word)
         return self._phrase_at(some, at) or self._parted_at(some, at) or self.verbs.get(word)
 
     def verbs_in(self, run: str) -> Iterator[Verb]:
@@ -148,7 +152,8 @@ def parse_verbs(text: str) -> VerbList:
     }
     bases = {form: verb for form, verb in verbs.items() if verb.base}
     no_verbs = {noun: Verb("", len(noun)) for noun in nouns}
-    return VerbList(families, {**verbs, **bases, **no_verbs})
+    starts = frozenset(form.partition(" ")[0] for form in verbs if " " in form)
+    return VerbList(families, {**verbs, **bases, **no_verbs}, starts)
 
 
 def begins_object(some: Sequence[str]) -> bool:

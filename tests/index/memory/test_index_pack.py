@@ -20,6 +20,8 @@ from tests.contracts.test_engine import (
 )
 from toolcrib.index import Document, FieldWeights, MemoryEngine
 from toolcrib.index.memory import overlay
+from toolcrib.index.memory.base import IndexBase
+from toolcrib.index.memory.index_pack import write_index_pack
 from toolcrib.index.protocol import Engine
 from toolcrib.model import NameFilter, Variant
 from toolcrib.store import PackDamaged
@@ -180,3 +182,43 @@ def test_the_arrays_of_a_file_are_not_copied(tmp_path: Path):
         assert not any(array.flags.owndata or array.flags.writeable for array in arrays)
         assert not isinstance(view.base.ids.buffer, bytes)
         assert np.shares_memory(view.base.terms[0].rows, view.base.terms.rows)
+
+
+def test_what_changes_while_the_file_is_written_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    first = {each.id: each for each in catalog(60)}
+    engine = engine_of(list(first.values()), mark="before")
+    early, late = doc("early", "read_file"), doc("late", "read_file")
+    engine.change([early], ["0001"], mark="written")
+
+    def write(path: Path, base: IndexBase, mark: str, key: bytes) -> None:
+        write_index_pack(path, base, mark, key)
+        engine.change([late, doc("0003", "draw_map")], ["early", "0002"], mark="after")
+
+    monkeypatch.setattr("toolcrib.index.memory.engine.write_index_pack", write)
+    assert engine.write_pack(tmp_path / "index.pack", KEY) == "written"
+    left = {id: each for id, each in first.items() if id not in {"0001", "0002"}}
+    left |= {"late": late, "0003": doc("0003", "draw_map")}
+    assert_agree(engine, engine_of(list(left.values())), questions(Random(1)))
+    assert engine.mark() == "after"
+    with engine.view() as view:
+        assert not view.base.lengths.flags.owndata
+    other = MemoryEngine()
+    assert other.open_pack(tmp_path / "index.pack", KEY, ["written"])
+    with other.view() as view:
+        assert "early" in view.ids()
+
+
+def test_an_index_that_was_built_anew_meanwhile_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    engine = engine_of([doc("a", "read_file")])
+
+    def write(path: Path, base: IndexBase, mark: str, key: bytes) -> None:
+        write_index_pack(path, base, mark, key)
+        engine.rebuild([doc("b", "read_file")], mark="new")
+
+    monkeypatch.setattr("toolcrib.index.memory.engine.write_index_pack", write)
+    engine.write_pack(tmp_path / "index.pack", KEY)
+    assert list(lookup(engine)) == ["b"]

@@ -93,16 +93,18 @@ class MemoryEngine:
         """What the index was made from, by the last writer's word."""
         return self._snapshot.mark
 
-    def write_pack(self, path: Path, key: bytes) -> None:
-        """Write the current snapshot to a file, and go over to it. Raises `OSError`.
-
-        Changes wait until it is written; searches do not.
-        """
+    def write_pack(self, path: Path, key: bytes) -> str:
+        """As the protocol says. Nobody waits: what changes meanwhile is laid over the file."""
+        old = self._snapshot
+        write_index_pack(path, old.overlay.folded(old.base, self._weights), old.mark, key)
+        base, _ = open_index_pack(path, key)
         with self._writing:
-            old = self._snapshot
-            write_index_pack(path, old.overlay.folded(old.base, self._weights), old.mark, key)
-            base, _ = open_index_pack(path, key)
-            self._switch(base, old.mark)
+            now = self._snapshot
+            if now.base is old.base:
+                put, removed = now.overlay.since(old.overlay, old.base)
+                overlay = Overlay().changed(base, put, removed, self._weights)
+                self._next(replace(now, base=base, overlay=overlay, masks=Masks()))
+        return old.mark
 
     def open_pack(self, path: Path, key: bytes, marks: Collection[str]) -> bool:
         """Take the index in a file, if it has one of these marks; whether it has.

@@ -65,6 +65,16 @@ class Overlay:
             spellings=_respelt(self.spellings, leaving, put.values()),
         )
 
+    def since(
+        self, earlier: "Overlay", base: IndexBase
+    ) -> tuple[Mapping[str, Document], Collection[str]]:
+        """What was put and what was removed since an earlier overlay of the same base."""
+        before = earlier.documents
+        put = {id: each for id, each in self.documents.items() if before.get(id) is not each}
+        newly_gone = np.setdiff1d(self.gone, earlier.gone).tolist()
+        removed = {*before, *map(base.ids.__getitem__, newly_gone)} - self.documents.keys()
+        return put, removed
+
     def folded(self, base: IndexBase, weights: FieldWeights) -> IndexBase:
         """A base of what this leaves of another and of what it has put."""
         if not len(self):

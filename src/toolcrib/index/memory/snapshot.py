@@ -27,6 +27,11 @@ class Snapshot:
     masks: Masks
 
     @property
+    def count(self) -> int:
+        """How many documents there are."""
+        return self.rows.documents
+
+    @property
     def vector_size(self) -> int:
         """As the protocol says."""
         return self._vector.size if self._vector.is_there else 0

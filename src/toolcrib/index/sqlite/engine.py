@@ -44,6 +44,11 @@ class SqliteView:
     spell: Callable[[], Speller]
 
     @property
+    def count(self) -> int:
+        """How many documents there are."""
+        return self.tables.run("SELECT count(*) FROM doc_N").get
+
+    @property
     def vector_size(self) -> int:
         """As the protocol says."""
         return self.vector.size if self.vector else 0
