@@ -13,8 +13,7 @@ from toolcrib.crib.inventory import Inventory
 from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.pack_files import FEWEST, PackFiles, QuietWriter
 from toolcrib.errors import SourceError, StoreError, ToolcribError
-from toolcrib.pool import TOOLS_UPDATED, FactMaker, PoolPack
-from toolcrib.search import facts_of, facts_version
+from toolcrib.pool import TOOLS_UPDATED, PoolPack
 from toolcrib.store import PackDamaged
 
 
@@ -101,7 +100,7 @@ class Packs:
             plan = None if pool.fits_pack() else pool.pack_plan()
         if plan is None or plan.size < max(fewest, 1):
             return
-        plan.write(files.pool, key, FactMaker(facts_version(), lambda entry: facts_of(entry).text))
+        plan.write(files.pool, key, self._inventory.fact_maker())
         with changing:
             if pack := PoolPack.open(files.pool, key):
                 pool.go_over(pack, plan)
