@@ -19,6 +19,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -45,6 +46,8 @@ SCOPE = 1_000
 WARM_UP = 20
 BATCH = 20_000
 """So many tools a process puts down: what it holds of them goes when it ends."""
+STAGE = 250_000
+"""So many tools a first start takes in at most: beyond that there are several."""
 PEER_MOST = 10_000
 
 
@@ -141,10 +144,11 @@ class Run:
         self.work, self.size, self.growth, self.turns = work, size, growth, turns
         self.checkouts = checkouts
         self._tools = tools
-        names = [each.name for each in self.listings]
+        sizes = {each.name: len(each.tools) for each in self.listings}
+        self._firsts = list(accumulate(sizes.values(), initial=0))[:-1]
         self._servers = {
             name: {"command": "no-such-server", "args": [name], **_trust(place)}
-            for place, name in enumerate(names)
+            for place, name in enumerate(sizes)
         }
         first = [each.json() for _, each in zip(range(CHANGED), self.listings, strict=False)]
         warm_up = min(WARM_UP, len(queries) // 2)
@@ -182,11 +186,20 @@ class Run:
             if failure:  # what comes after words takes more
                 self.growth.at(self.size, checkout.name).fail(mode, "settle", failure)
                 continue
-            home = self.home(checkout, mode)
-            shutil.copytree(listed.folder, home.folder, symlinks=True)
-            home.configure(SETTINGS[mode], self._servers)
-            failure = self._run(checkout, mode, "settle")
+            shutil.copytree(listed.folder, self.home(checkout, mode).folder, symlinks=True)
+            failure = self._settle(checkout, mode)
         shutil.rmtree(listed.folder)
+
+    def _settle(self, checkout: Checkout, mode: str) -> str:
+        """Start for the first time; with very many tools, with more of them each time."""
+        names = list(self._servers)
+        for most in range(STAGE, self.size + STAGE, STAGE):
+            seen = sum(1 for first in self._firsts if first < most)
+            some = {name: self._servers[name] for name in names[:seen]}
+            self.home(checkout, mode).configure(SETTINGS[mode], some)
+            if failure := self._run(checkout, mode, "settle"):
+                return failure
+        return ""
 
     def _list(self, checkout: Checkout, home: Home) -> str:
         """Put down what the servers list; the limit that this went beyond, if it did."""

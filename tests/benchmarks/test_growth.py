@@ -38,12 +38,13 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, Path]:
     folder = tmp_path_factory.mktemp("growth")
     page = folder / "page.md"
     page.write_text("<!-- growth: begin -->\n<!-- growth: end -->\n", encoding="utf-8")
-    options = ["--sizes", "9", "--turns", "1", "--queries", "25"]
+    options = ["--sizes", "30", "--turns", "1", "--queries", "25"]
     files = ["--markdown", str(page), "--svg", str(folder / "growth.svg")]
     places = ["--work", str(folder / "work"), "--results", str(folder / "results.json")]
     before = earlier_checkout(folder / "before")
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as out:
         patch.setattr(growth_peers, "PACKAGES", {FASTMCP: "no_such_package"})
+        patch.setattr(growth, "STAGE", 20)
         given = ["--bench-dir", str(make_bench(folder / "bench")), "--before", str(before)]
         growth.main([*given, *options, *files, *places])
     return out.getvalue(), page.read_text(encoding="utf-8"), folder

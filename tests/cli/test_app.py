@@ -1,4 +1,5 @@
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -85,6 +86,22 @@ def test_what_went_well_is_exit_code_0(
 ):
     assert run_main("search", "write_file", "--json", monkeypatch=monkeypatch) == 0
     assert json.loads(capsys.readouterr().out)["hits"][0]["name"] == "write_file"
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt(), SystemExit(130)])
+def test_after_ctrl_c_another_one_ends_it_without_a_word(
+    ending: BaseException, monkeypatch: pytest.MonkeyPatch
+):
+    def interrupted() -> None:
+        raise ending
+
+    monkeypatch.setattr("toolcrib.cli.app.app", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        assert run_main("list", monkeypatch=monkeypatch) == 130
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("command", [["search", "forms"], ["show", "forms"], ["list"]])

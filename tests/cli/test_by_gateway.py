@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import socket
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -13,7 +14,8 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Ran, Run
-from tests.gateway.live_daemon import LiveDaemon, entry, listed
+from tests.gateway.live_daemon import LiveDaemon, entry
+from tests.waiting import until_async
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.crib import Crib
 from toolcrib.errors import UnknownTool
@@ -56,7 +58,7 @@ class Gateway:
         self.skill.parent.mkdir(parents=True)
         self.skill.write_text(SKILL)
         self.live.write_settings('skills = ["skills"]')
-        self.live.write({"a": entry()})
+        self.live.write({"a": entry(), "b": entry(disabled=True, env={"X": "${TOKEN_OF_B}"})})
 
     async def command(self, *words: str) -> Ran:
         return await asyncio.to_thread(self.run, *words)
@@ -64,7 +66,7 @@ class Gateway:
     def beside(self, scenario: Scenario) -> None:
         async def served() -> None:
             async with self.live.serving() as daemon:
-                await listed(daemon, "a")
+                await until_async(lambda: "mcp_a_echo" in daemon.serving.crib.entries())
                 await scenario(daemon, self.command)
 
         asyncio.run(served())
@@ -173,19 +175,38 @@ def _other_version(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return []
 
 
-def _other_variable(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    shared = operator_client._variables
-    monkeypatch.setattr(
-        operator_client, "_variables", lambda: {**shared(), "ENABLE_TOOL_SEARCH": "false"}
-    )
+def _environment(monkeypatch: pytest.MonkeyPatch, **changed: Any) -> list[str]:
+    """Let commands have another environment than the gateway, which is in the same process."""
+    send = operator_client._send
+
+    def sent(connection: socket.socket, message: dict[str, Any]) -> None:
+        if "environment" in message:
+            message["environment"] |= changed
+        send(connection, message)
+
+    monkeypatch.setattr(operator_client, "_send", sent)
     return []
+
+
+def _other_value(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    return _environment(monkeypatch, values={"ENABLE_TOOL_SEARCH": "false"})
+
+
+def _other_names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    return _environment(monkeypatch, names=["HOME", "PATH", "TOKEN_OF_B"])
+
+
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    return _environment(monkeypatch, values=None)
 
 
 def _more_tools(_monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["--tools", "json"]
 
 
-@pytest.mark.parametrize("differ", [_other_version, _other_variable, _more_tools])
+@pytest.mark.parametrize(
+    "differ", [_other_version, _other_value, _other_names, _no_environment, _more_tools]
+)
 def test_a_gateway_of_other_settings_or_of_another_version_is_not_asked(
     gateway: Gateway,
     opened: list[GlobalOptions],
@@ -244,6 +265,10 @@ async def in_its_place(daemon: Daemon, misbehave: Misbehaviour) -> AsyncGenerato
         finally:
             writer.close()
 
+    async def is_reachable() -> bool:
+        return True
+
+    daemon._is_reachable = is_reachable  # it would put its own socket back
     await asyncio.to_thread(os.unlink, path)
     async with await asyncio.start_unix_server(answer, path):
         yield

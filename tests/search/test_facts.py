@@ -51,7 +51,7 @@ def test_stored_facts_are_as_those_that_are_made(monkeypatch: pytest.MonkeyPatch
         names.setdefault(text, []).append(name)
     made = PoolFacts.of(SOME)
     monkeypatch.setattr(facts_module, "facts_of", None)  # nothing is worked out again
-    stored = PoolFacts.stored(StoredFacts(names, texts.get))
+    stored = PoolFacts.of({}, StoredFacts(names, texts.get))
     assert {facts: frozenset(some) for facts, some in stored.groups.items()} == made.groups
     assert stored.counts == made.counts
     assert all(stored.of_name(name) == made.of_name(name) for name in (*SOME, "nobody"))

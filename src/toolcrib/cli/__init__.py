@@ -2,18 +2,22 @@
 
     main ─ connect?  → toolcrib.connect: a pipe to the daemon, loaded alone and at once
          ├ serve --stdio? → stdio: a client is answered while the gateway loads
-         └ any other → app → GlobalOptions → the command → screen
+         └ any other → app → GlobalOptions → the command → inquiry, where it asks → screen
+                                                              ├ the gateway, if one runs
+                                                              └ a crib of its own
 
-`app` is the one table of commands, in the groups that `toolcrib --help` shows. A command is a
-function with typer's annotations: its docstring is its help, and `docs/cli.md` is written from it.
-A file holds one command, or a few that share their body (`verdicts`: allow, ask and deny). Commands
-with action words are a `CommandGroup` (`groups`): gateway, keys, apps, rules, approvals, eval.
+`command_table` has all commands, in the groups that `toolcrib --help` shows; a command is loaded
+when it is used. It is a function with typer's annotations: its docstring is its help, and
+`docs/cli.md` is written from it. A file holds one command, or a few that share their body
+(`verdicts`: allow, ask and deny). Commands with action words are a `CommandGroup` (`groups`):
+gateway, keys, apps, rules, approvals, eval.
 
 `global_options` has what stands before the command (`--config`, `--mcp-config`, `--tools`), and
 opens the settings, the crib, the MCP servers or the running gateway by it. `consent` knows who
 agrees to a change: `--yes`, a person at the terminal, or nobody. `screen` prints: text from
 elsewhere is shown and never obeyed, a table fits the terminal, and `--json` prints everything.
-`progress`, `warnings`, `completion` and `help` are what they say.
+`progress`, `warnings`, `completion` and `help` are what they say. `plain_values` reads words
+without pydantic, and `inquiry` asks about the pool: both so that a command is there at once.
 
 `refresh` lists the tools of servers for every command that needs it, by the gateway if one runs.
 `client_plans` is what import, export and setup share. `checks` is what doctor looks at.
@@ -27,6 +31,9 @@ import sys
 from toolcrib.connect import parse_connect, parse_serve_stdio
 
 __all__ = ["main"]
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
 
 def main() -> None:
@@ -46,6 +53,12 @@ def main() -> None:
             raise
         sys.stderr.write(f"toolcrib: {safe(error).plain}\n")
         sys.exit(2)
+    except KeyboardInterrupt:  # one more, while what the first has left is tidied up
+        sys.exit(_interrupted())
+    except SystemExit as ending:
+        if ending.code == INTERRUPTED:
+            _interrupted()
+        raise
 
 
 def _run_command() -> None:
@@ -55,6 +68,14 @@ def _run_command() -> None:
 
         serve_at_once(options)
     else:
-        from toolcrib.cli.app import app  # noqa: PLC0415 - half a second of imports
+        from toolcrib.cli.app import app  # noqa: PLC0415 - with typer
 
         app()
+
+
+def _interrupted() -> int:
+    """From here on another Ctrl-C ends the process at once, without a word."""
+    import signal  # noqa: PLC0415 - seldom
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return INTERRUPTED

@@ -62,7 +62,9 @@ class Crib:
             settings, inventory.pool, inventory.changing, embedder, say=inventory.report
         )
         self._index = CribIndex(inventory.current, self._live_index)
-        self._advice = use_advice_of(settings, inventory.pool, self._live_index.store_if_there)
+        self._advice = use_advice_of(
+            settings, inventory.pool, inventory.facts, self._live_index.store_if_there
+        )
         self._audit = audit_of(settings)
         self._rule_file = RuleFile(settings.rules_file, LastGoodCopies(settings.state_folder))
         self._door = Door(

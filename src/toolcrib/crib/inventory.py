@@ -34,7 +34,8 @@ from toolcrib.crib.unavailable_servers import UnavailableServers
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import Caller
 from toolcrib.model import Entry, EntryGroups, EntryTraits, Json, Kind, NameFilter, ToolInfo
-from toolcrib.pool import EntryCache, Pool
+from toolcrib.pool import EntryCache, EntryTable, FactMaker, Pool
+from toolcrib.search import PoolFacts, StoredFacts, facts_of, facts_version
 from toolcrib.settings import Settings
 from toolcrib.sources import (
     FunctionSource,
@@ -70,6 +71,7 @@ class Inventory:
         self._functions_changed = False
         self._groups = EntryCache[None, EntryGroups]()
         self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], NameFilter]()
+        self._facts = EntryCache[None, PoolFacts]()
         self._seen = EntryCache[Scope, VisibleEntries]()
 
     def open(self, loop: asyncio.AbstractEventLoop | None) -> None:
@@ -82,8 +84,8 @@ class Inventory:
         self.fleet.open(found.servers)
         if self.settings.apps.enabled:
             self._problems += self._apps.problems
-        names = list(self.entries())
-        self._problems += tuple(unresolved_links(found.sources, names, self.pool.candidates))
+        links = unresolved_links(found.sources, self.entries(), self.pool.candidates)
+        self._problems += tuple(links)
 
     def take(self, settings: Settings) -> None:
         """Go on by these settings, and by what the files with MCP servers say now."""
@@ -173,6 +175,9 @@ class Inventory:
             with self.changing:
                 self.pool.refresh(self._functions)
                 self._functions_changed = False
+        if self.pool.is_damaged:
+            with self.changing:
+                self.pool.leave_pack()
         return self.pool
 
     def entries(self) -> Mapping[str, Entry]:
@@ -228,9 +233,33 @@ class Inventory:
         return self._groups.get(
             entries,
             None,
-            lambda: EntryGroups.of(entries),
+            lambda: (
+                entries.groups() if isinstance(entries, EntryTable) else EntryGroups.of(entries)
+            ),
             lambda old, changed: old.changed(entries, changed),
         )
+
+    def facts(self, entries: Mapping[str, Entry]) -> PoolFacts:
+        """What search knows of all entries, mended when they change."""
+        return self._facts.get(
+            entries,
+            None,
+            lambda: _stored_facts_of(entries) or PoolFacts.of(entries),
+            lambda old, changed: (
+                (None if changed else _stored_facts_of(entries)) or old.changed(entries, changed)
+            ),
+        )
+
+    def fact_maker(self) -> FactMaker:
+        """What makes the facts that are stored with entries; those that are known are taken."""
+        entries = self.pool.entries
+        known = self.facts(entries)
+
+        def text_of(entry: Entry) -> str:
+            facts = known.of_name(entry.name) if entries.get(entry.name) == entry else None
+            return (facts or facts_of(entry)).text
+
+        return FactMaker(facts_version(), text_of)
 
     def why_unknown(self, name: str, caller: Caller) -> str:
         """Why there is no such tool for this caller, where the server that it names is the reason.
@@ -252,3 +281,12 @@ class Inventory:
         apps = AppRegistry(self.settings.state_folder / "apps", rules, joined=self.add_source)
         self.add_source(*apps.sources)
         return apps
+
+
+def _stored_facts_of(entries: Mapping[str, Entry]) -> PoolFacts | None:
+    """The facts that were stored with entries, and those of entries in memory; None without any."""
+    written = entries.stored.facts(facts_version()) if isinstance(entries, EntryTable) else None
+    if not isinstance(entries, EntryTable) or written is None:
+        return None
+    in_memory = {name: entries[name] for name in entries.names_in_memory()}
+    return PoolFacts.of(in_memory, StoredFacts(written.names, written.text_of))

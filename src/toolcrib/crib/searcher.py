@@ -15,7 +15,6 @@ from toolcrib.model import Answer, Entry, Kind, NameFilter, Query
 from toolcrib.pool import EntryCache, warm_up_best
 from toolcrib.search import (
     Explanation,
-    PoolFacts,
     PoolProducts,
     Search,
     answer_query,
@@ -33,7 +32,6 @@ class Searcher:
         self._inventory = inventory
         self._index = index
         self._advice = advice
-        self._facts = EntryCache[None, PoolFacts]()
         self._products = EntryCache[tuple[Scope, frozenset[Kind]], PoolProducts]()
         self.take(inventory.settings)
 
@@ -68,24 +66,26 @@ class Searcher:
             entries,
             self._rules,
             hidden=hidden,
+            known_groups=partial(self._inventory.groups, entries),
             embed=partial(catalog.with_vectors, size=view.vector_size),
             look=catalog.look,
             products=partial(self._pool_products, entries, hidden, (scope, query.kinds)),
             calibrated_cosines=catalog.calibrated_cosines,
             glossary=self._glossary,
-            monolingual_share=self._pool_facts(entries).monolingual_share,
+            monolingual_share=self._inventory.facts(entries).monolingual_share,
             boosts=self._advice.learned(query.text, scope),
             often_with=self._advice.often_with(entries),
         )
 
     def _with_remarks(self, found: Answer, query: Query, scope: Scope) -> Answer:
         """The answer, with what waits for review, is still being listed or cannot be reached."""
-        entries, unavailable = self._inventory.pool.entries, self._inventory.unavailable
-        found = mention_unreviewed(found, scope, self._inventory.groups(entries))
+        groups = self._inventory.groups(self._inventory.pool.entries)
+        unavailable = self._inventory.unavailable
+        found = mention_unreviewed(found, scope, groups)
         if query.kinds and "tool" not in query.kinds:
             return found
         found = unavailable.mention_listing(found, scope)
-        return unavailable.mention(found, scope, entries, self._glossary)
+        return unavailable.mention(found, scope, groups, self._glossary)
 
     def _pool_products(
         self,
@@ -94,19 +94,10 @@ class Searcher:
         key: tuple[Scope, frozenset[Kind]],
     ) -> PoolProducts:
         """What the visible entries have of which product, mended as the facts are."""
-        facts = self._pool_facts(entries)
+        facts = self._inventory.facts(entries)
         return self._products.get(
             entries,
             key,
             lambda: PoolProducts(facts, hidden),
             lambda old, changed: old.updated(facts, hidden, changed),
-        )
-
-    def _pool_facts(self, entries: Mapping[str, Entry]) -> PoolFacts:
-        """What search knows of all entries, mended when they change."""
-        return self._facts.get(
-            entries,
-            None,
-            lambda: PoolFacts.of(entries),
-            lambda old, changed: old.changed(entries, changed),
         )

@@ -5,7 +5,7 @@ they may have a tool of it.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
@@ -29,10 +29,12 @@ class UnavailableServers:
         self._purposes = ServerPurposes()
 
     def mention(
-        self, found: Answer, scope: Scope, entries: Mapping[str, Entry], glossary: Glossary
+        self, found: Answer, scope: Scope, groups: EntryGroups, glossary: Glossary
     ) -> Answer:
         """The answer, with the servers that its query may be about and whose tools are not here."""
-        matching = self._matching(query_stems(found.query, glossary), entries)
+        if not self._fleet.by_name and not self._fleet.broken:
+            return found
+        matching = self._matching(query_stems(found.query, glossary), groups)
         visible = (why for origin, why in matching if _may_see(scope, origin))
         return replace(found, unavailable=tuple(islice(visible, MOST_SERVERS)))
 
@@ -67,12 +69,12 @@ class UnavailableServers:
         yield from (Origin("mcp", each, "") for each in self._fleet.broken)
 
     def _matching(
-        self, stems: frozenset[str], entries: Mapping[str, Entry]
+        self, stems: frozenset[str], groups: EntryGroups
     ) -> Iterator[tuple[Origin, UnavailableServer]]:
         """Those with a purpose of these stems, whoever has most of them first; without any, all."""
         found: list[tuple[int, str, Origin, UnavailableServer]] = []
         servers = self._fleet.by_name
-        by_stem = self._purposes.by_stem(servers, entries)
+        by_stem = self._purposes.by_stem(servers, groups)
         fits = Counter(name for stem in stems for name in by_stem.get(stem, ()))
         for name in fits if stems else servers:
             fit, source = fits[name], servers[name]

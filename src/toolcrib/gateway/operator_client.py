@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from toolcrib.connect import NEEDS_UNIX, DaemonFiles, DaemonInfo, can_have_daemon
 from toolcrib.errors import ConfigError
@@ -48,6 +48,32 @@ Approve = Callable[[Mapping[str, Any]], bool]
 
 def _ignore(_progress: object) -> None:
     return
+
+
+class Environment(NamedTuple):
+    """What of the environment decides what a command says.
+
+    The values of `SHARED_VARIABLES`, and the names of all that are set: servers refer to some. The
+    values of others stay where they are.
+    """
+
+    values: Mapping[str, str | None]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of_process(cls) -> Self:
+        """That of this process."""
+        values = {name: os.environ.get(name) for name in SHARED_VARIABLES}
+        return cls(values, tuple(sorted(name for name, text in os.environ.items() if text)))
+
+    @classmethod
+    def of_json(cls, given: Any) -> Self:  # noqa: ANN401 - what a command sends
+        """That of a command; one that is not described is like none."""
+        match given:
+            case {"values": dict(), "names": list()}:
+                return cls(given["values"], tuple(map(str, given["names"])))
+            case _:
+                return cls({}, ())
 
 
 def is_daemon_running(files: DaemonFiles) -> bool:
@@ -104,7 +130,7 @@ def query_daemon(
     """
     with suppress(OSError), _of_our_version(files) as connection:
         if connection is not None:
-            _send(connection, {"do": do, "variables": _variables(), **more})
+            _send(connection, {"do": do, "environment": Environment.of_process()._asdict(), **more})
             with closing(_lines(connection)) as lines:
                 answer = _answer(_until(MOST_S, lines), on_progress)
             match answer:
@@ -130,7 +156,15 @@ def call_by_daemon(
     with suppress(OSError), _of_our_version(files) as connection:
         if connection is not None:
             asks = approve is not None
-            _send(connection, {"do": "call", "variables": _variables(), "asks": asks, **more})
+            _send(
+                connection,
+                {
+                    "do": "call",
+                    "environment": Environment.of_process()._asdict(),
+                    "asks": asks,
+                    **more,
+                },
+            )
             with closing(_lines(connection)) as lines:
                 match next(lines, None):
                     case {"told": {"ready": dict(about)}}:
@@ -202,10 +236,6 @@ def _connected(info: DaemonInfo, timeout_s: float) -> Generator[socket.socket]:
         finally:
             with suppress(OSError):  # the other side hears of it, whoever still holds this one
                 connection.shutdown(socket.SHUT_RDWR)
-
-
-def _variables() -> Mapping[str, "Json"]:
-    return {name: os.environ.get(name) for name in SHARED_VARIABLES}
 
 
 def _send(connection: socket.socket, message: Mapping[str, "Json"]) -> None:

@@ -2,8 +2,8 @@
 
 A daemon answers a command only as far as it would answer the same without it. It declines, and the
 command does the work itself, if the files of the settings are broken or have changed in a way that
-takes a reload, if a variable of the settings differs, or if the tool is a function, which acts in
-the folder and the environment of whoever calls it.
+takes a reload, if a variable that counts is set for one of the two and not for the other, or if the
+tool is a function, which acts in the folder and the environment of whoever calls it.
 
     command                          daemon
        │ {"do": "call", ...}            │
@@ -29,10 +29,11 @@ from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import ApprovalRequest
 from toolcrib.gateway.command_queries import OUTSIDE, QUERIES, answer_query
-from toolcrib.gateway.operator_client import ALIVE_S, DECLINED, SHARED_VARIABLES
+from toolcrib.gateway.operator_client import ALIVE_S, DECLINED, Environment
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.model import Json, JsonObject, Outcome
 from toolcrib.settings import Settings
+from toolcrib.sources.mcp import missing_variables
 
 GO_S = 30.0
 """How long a command may take to say go."""
@@ -91,11 +92,20 @@ def command_handlers(daemon: CommandedDaemon) -> Mapping[str, CommandHandler]:
 
 async def says_the_same(daemon: CommandedDaemon, request: Mapping[str, Any]) -> bool:
     """Whether a crib that the command opened now would be the one that is served."""
-    shared = {name: os.environ.get(name) for name in SHARED_VARIABLES}
-    if request.get("variables") != shared or not await daemon.is_current():
+    theirs, ours = Environment.of_json(request.get("environment")), Environment.of_process()
+    if theirs.values != ours.values or not await daemon.is_current():
         return False
-    settings = daemon.serving.crib.settings
-    return not await asyncio.to_thread(has_changed_since, settings, daemon.read_ns)
+    crib = daemon.serving.crib
+    if _missing(crib, theirs) != _missing(crib, ours):
+        return False
+    return not await asyncio.to_thread(has_changed_since, crib.settings, daemon.read_ns)
+
+
+def _missing(crib: Crib, environment: Environment) -> list[tuple[str, ...]]:
+    """What the servers lack in this environment."""
+    variables = dict.fromkeys(environment.names, "set")
+    servers = inventory_of(crib).servers.values()
+    return [missing_variables(server.config, variables) for server in servers]
 
 
 def has_changed_since(settings: Settings, moment_ns: int) -> bool:

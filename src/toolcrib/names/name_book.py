@@ -68,12 +68,15 @@ class NameBook:
         if name is None:
             return
         plain = origin.plain_name()
-        self._holders[plain].remove(origin)
-        if not self._holders[plain]:
-            del self._holders[plain]
+        self._take_out(origin, plain)
         self._touched.add(plain)
         if name != plain:
             self._release(name)
+
+    def leave(self, origin: Origin, plain: str) -> None:
+        """Know an origin no longer that has its plain name, and keeps it."""
+        del self.names[origin]
+        self._take_out(origin, plain)
 
     def settle(self) -> Mapping[Origin, str]:
         """Give everyone the name that is due now; those whose name is another one, with it."""
@@ -89,6 +92,11 @@ class NameBook:
                     self._rename(origin, plain, due)
                     renamed[origin] = due
         return renamed
+
+    def _take_out(self, origin: Origin, plain: str) -> None:
+        self._holders[plain].remove(origin)
+        if not self._holders[plain]:
+            del self._holders[plain]
 
     def _rename(self, origin: Origin, plain: str, name: str) -> None:
         old, self.names[origin] = self.names[origin], name

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from toolcrib.pool.entry_cache import EntryCache
     from toolcrib.pool.entry_table import EntryTable
     from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
+    from toolcrib.pool.pack_writer import FactMaker, PackPlan
     from toolcrib.pool.pool import Pool, warm_up_best
+    from toolcrib.pool.pool_pack import PoolPack
     from toolcrib.pool.resolver import NameResolver, ambiguous_name, entry_names
 else:
     __getattr__, __dir__ = lazy_names(
@@ -39,7 +41,9 @@ else:
             "entry_cache": ("EntryCache",),
             "entry_table": ("EntryTable",),
             "events": ("TOOLS_UPDATED", "EventBus", "ToolsUpdated"),
+            "pack_writer": ("FactMaker", "PackPlan"),
             "pool": ("Pool", "warm_up_best"),
+            "pool_pack": ("PoolPack",),
             "resolver": ("NameResolver", "ambiguous_name", "entry_names"),
         },
     )
@@ -49,8 +53,11 @@ __all__ = [
     "EntryCache",
     "EntryTable",
     "EventBus",
+    "FactMaker",
     "NameResolver",
+    "PackPlan",
     "Pool",
+    "PoolPack",
     "ToolsUpdated",
     "ambiguous_name",
     "entry_names",

@@ -37,6 +37,10 @@ _DEFERS, _NAMERS = get_args(Defer), get_args(NamedBy)
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
+GROUPING_TRAITS = 0b0_1111_1001_1111
+"""The bits that tell groups of entries apart: all but `named_by` and `asks_to_load`."""
+
+
 class Traits(NamedTuple):
     """The light facts of an entry that are one of few: see the properties of `Entry`."""
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, V
 from functools import cached_property
 from typing import Protocol, TypeVar, overload
 
-from toolcrib.model import Entry
+from toolcrib.model import Entry, EntryGroups, EntryTraits
 
 MOST_CHANGES = 1 << 16
 LEAST_FOLDED = 512
@@ -38,6 +38,27 @@ class StoredEntries(Protocol):
         """The full names that have this bare name, in any order."""
         ...
 
+    def groups(self) -> Mapping[EntryTraits, Collection[str]]:
+        """The names of all of them by their traits."""
+        ...
+
+    def facts(self, version: str) -> "WrittenFacts | None":
+        """The facts that were written with them; None if there are none of this version."""
+        ...
+
+
+class WrittenFacts(Protocol):
+    """Facts of stored entries, as somebody made them when the file was written."""
+
+    @property
+    def names(self) -> Mapping[str, Collection[str]]:
+        """The names of the entries by the text of their facts."""
+        ...
+
+    def text_of(self, name: str) -> str | None:
+        """The text of a stored entry."""
+        ...
+
 
 class EntryDict(dict[str, Entry]):
     """Entries in memory; by bare name they are sorted out when somebody asks."""
@@ -45,6 +66,13 @@ class EntryDict(dict[str, Entry]):
     def named(self, bare: str) -> Sequence[str]:
         """The full names that have this bare name."""
         return self._by_bare.get(bare, ())
+
+    def groups(self) -> Mapping[EntryTraits, Collection[str]]:
+        """The names by their traits."""
+        return EntryGroups.of(self).groups
+
+    def facts(self, version: str) -> None:
+        """None: nothing was written with them."""
 
     @cached_property
     def _by_bare(self) -> Mapping[str, Sequence[str]]:
@@ -161,6 +189,14 @@ class EntryTable(Mapping[str, Entry]):
         in_delta = self._delta_by_bare.get(bare, ())
         return sorted((*at_base, *in_delta, *self.stored.named(bare)))
 
+    def groups(self) -> EntryGroups:
+        """All names by the traits of their entries; nobody looks at those in a file one by one."""
+        stored = dict(self.stored.groups())
+        in_memory = EntryGroups.of({name: self[name] for name in self.names_in_memory()})
+        for traits, names in in_memory.items():
+            stored[traits] = frozenset((*stored.get(traits, ()), *names))
+        return EntryGroups(self, stored)
+
     def changed_since(self, earlier: Mapping[str, Entry]) -> Collection[str] | None:
         """Names that were added, changed or removed since an earlier table of the same pool.
 
@@ -190,6 +226,10 @@ class EntryTable(Mapping[str, Entry]):
             base, delta = EntryDict({k: each for k, each in whole.items() if each is not None}), {}
         moment = self.moment.next(None if names is None else (*changes, *names))
         return EntryTable(self.stored if stored is None else stored, base, delta, moment)
+
+    def moved(self, stored: StoredEntries, in_memory: Mapping[str, Entry]) -> "EntryTable":
+        """The table of the next moment, of which nothing is new but where its entries lie."""
+        return EntryTable(stored, EntryDict(in_memory), {}, self.moment.next(()))
 
     def _find(self, name: str) -> Entry | None:
         found = self._delta[name] if name in self._delta else self._base.get(name)

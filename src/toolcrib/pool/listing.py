@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from functools import lru_cache, partial
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, cast
 
 from toolcrib.model import Capability, Entry, State
 from toolcrib.names import NameStems, Origin
@@ -39,6 +39,11 @@ class Listed(Protocol):
     @property
     def packaged(self) -> bool:
         """Whether it comes with Toolcrib."""
+        ...
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether its definition lies in a pack."""
         ...
 
     def entry(self, name: str, overlaps: NameStems) -> Entry:
@@ -70,6 +75,10 @@ class GivenCapability:
     @property
     def packaged(self) -> bool:
         return self.given.packaged
+
+    @property
+    def is_stored(self) -> bool:
+        return False
 
     @classmethod
     def of(cls, given: Capability, at_source: State) -> "GivenCapability":
@@ -157,9 +166,15 @@ def list_stamped(source: Source, earlier: Listing) -> tuple[str, Listing]:
     return "", rows
 
 
+def as_stamped(source: Source) -> StampedSource | None:
+    """A source that has stamps, as such; None if it has none."""
+    return cast("StampedSource", source) if _has_stamps(type(source)) else None
+
+
 def stamp_of(source: Source) -> str:
     """The stamp of a source; empty if it has none."""
-    return source.stamp() if isinstance(source, StampedSource) else ""
+    stamped = as_stamped(source)
+    return stamped.stamp() if stamped else ""
 
 
 def content_of(given: Capability) -> str:
@@ -176,6 +191,11 @@ def _listed(given: Capability, earlier: Listed | None, at_source: State) -> List
     if earlier is None:
         return GivenCapability.of(given, at_source)
     return earlier.listed_again(given, at_source)
+
+
+@lru_cache
+def _has_stamps(kind: type[Source]) -> bool:
+    return issubclass(kind, StampedSource)
 
 
 @lru_cache

@@ -8,7 +8,7 @@ taken into memory, where everything is decided row by row. Either way the same e
 Whoever changes the pool is alone here; what readers hold are tables, which never change.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -23,7 +23,8 @@ from toolcrib.names import (
 )
 from toolcrib.pool.entry_table import EntryTable
 from toolcrib.pool.events import ToolsUpdated
-from toolcrib.pool.listing import Listing
+from toolcrib.pool.listing import AT_SOURCE, Listing
+from toolcrib.pool.pool_pack import PoolPack
 from toolcrib.pool.source_record import Place, SourceRecord
 from toolcrib.pool.stored_sources import StoredChange, StoredSources
 from toolcrib.sources import Source
@@ -136,17 +137,53 @@ class Merger:
         record = None if at is None else self._at.get(at)
         return record.source if record else None
 
-    def name_of(self, origin: Origin) -> str:
-        """The name of an origin whose rows are in memory."""
-        return self._names.names[origin]
+    def is_alone(self, record: SourceRecord) -> bool:
+        """Whether all that a source lists is of its own id, and nobody else lists such."""
+        return record.is_uniform and len(self._keys.get(record.origin, ())) <= 1
 
-    def is_plain(self, record: SourceRecord) -> bool:
-        """Whether nobody has to look at its rows, as long as nothing touches them."""
-        places = (self._places[origin] for origin in record.rows)
-        return len(self._keys.get(record.origin, ())) <= 1 and all(
-            place.entry and not place.entry.overlaps and place.entry.name == origin.plain_name()
-            for origin, place in zip(record.rows, places, strict=True)
-        )
+    def entry_of(self, origin: Origin) -> Entry | None:
+        """The entry of an origin whose row is in memory; None if it is left out."""
+        return self._places[origin].entry
+
+    def entries_in_memory(self) -> Iterator[Entry]:
+        """The entries of all rows in memory."""
+        return (place.entry for place in self._places.values() if place.entry)
+
+    def state_of(self, record: SourceRecord) -> State | None:
+        """The state that all rows of a source have from it; None if they have several."""
+        if record.stored is not None:
+            return self.stored.state(record.stored)
+        states = {row.state for row in record.rows.values() if row.state in AT_SOURCE}
+        return states.pop() if len(states) == 1 else None
+
+    def go_over(
+        self, before: EntryTable, pack: PoolPack, numbers: Mapping[SourceRecord, int]
+    ) -> EntryTable:
+        """Look these sources up in another pack from now on; the same entries come out.
+
+        Each has these numbers there, and lists what it has there, in one state. What else is
+        looked up in the pack of before is taken into memory.
+        """
+        for record in [each for each in self._at.values() if each not in numbers]:
+            self._take(record)
+        states: list[State | None] = [None] * len(pack.sources)
+        for record, number in numbers.items():
+            states[number] = self.state_of(record)
+            for origin in record.rows:
+                self._forget(origin)
+            record.list({})
+            record.stored, record.keys = number, frozenset({record.origin})
+            self._count(record, record.keys)
+        self._at = {number: record for record, number in numbers.items()}
+        self._taken = {}
+        rows = self.stored.open(pack, states)
+        return before.moved(rows, {each.name: each for each in self.entries_in_memory()})
+
+    def _forget(self, origin: Origin) -> None:
+        """Let go of a row in memory that is looked up in the pack from now on."""
+        if entry := self._places.pop(origin).entry:
+            self._names.leave(origin, entry.name)
+            self._sources.pop(entry.name, None)
 
     def _put(self, record: SourceRecord, rows: Listing) -> None:
         """Have these rows in memory as those of a record."""
@@ -233,8 +270,10 @@ class Merger:
 
     def _take_near_stems(self) -> None:
         """Take the stored sources of which a name could be meant as one of another source."""
+        if not self._at or not any(self._stems_touched):
+            return
         by_stem = {each.origin.stem: each for each in self._at.values()}
-        for touched in tuple(self._stems_touched) if by_stem else ():
+        for touched in tuple(self._stems_touched):
             pairs = [(part, touched) for part in prefixes(touched)]
             pairs += [(touched, longer) for longer in self._stems.longer(touched)]
             for stem, other in pairs:
@@ -291,8 +330,7 @@ class Merger:
         was, place.listed = place.listed, listed
         if before and was is listed and (before.name, before.overlaps) == (name, near):
             return before
-        entry = listed.entry(name, near)
-        return before if before == entry else entry
+        return listed.entry(name, near)
 
 
 def _begins(origin: Origin, heads: tuple[str, ...], stems: Collection[str]) -> bool:

@@ -2,29 +2,36 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 
 from toolcrib.errors import ToolcribError, UnknownTool
-from toolcrib.model import Answer, Entry, SourceKind
+from toolcrib.model import Answer, Capability, Entry, SourceKind
 from toolcrib.names import Origin
 from toolcrib.pool.entry_table import EntryTable
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
-from toolcrib.pool.listing import list_stamped, stamp_of
+from toolcrib.pool.listing import as_stamped, content_of, list_stamped, stamp_of
 from toolcrib.pool.merger import Merger
+from toolcrib.pool.pack_writer import PackPlan, PlannedSource, plan_pack
+from toolcrib.pool.pool_pack import PoolPack
 from toolcrib.pool.resolver import entry_names
-from toolcrib.sources import SleepingSource, Source, StampedSource
+from toolcrib.pool.stored_entry import changed_beyond
+from toolcrib.sources import SleepingSource, Source
 
 
 class Pool:
     """`entries` is replaced whole by each refresh: whoever holds it sees one moment.
 
-    So is `names`, by which they are found. A change costs what it touches.
+    So is `names`, by which they are found. A change costs what it touches. `is_damaged`: a
+    definition in the pack could not be trusted; `leave_pack` is due.
     """
 
     def __init__(self) -> None:
         self.events = EventBus()
         self.entries = EntryTable.empty()
         self.names = entry_names(self.entries)
+        self.is_damaged = False
         self._merger = Merger()
+        self._pack: PoolPack | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -101,6 +108,92 @@ class Pool:
             raise UnknownTool(f"{name!r} is not here any more; search for it again")
         return source
 
+    def adopt(self, pack: PoolPack) -> None:
+        """Have what a pack has of the sources that are added from now on, if their stamps fit.
+
+        Before the first source that has a stamp is added.
+        """
+        self._merger.stored.open(pack)
+        self._have(pack)
+
+    def pack_plan(self) -> PackPlan:
+        """What the pool is now, to be written by whoever has the time."""
+        return plan_pack(self._merger)
+
+    def go_over(self, pack: PoolPack, plan: PackPlan) -> None:
+        """Look up in a pack what was written to it by a plan of this pool, and is still so.
+
+        Nothing changes but where the definitions lie, and the memory that they take.
+        """
+        merger = self._merger
+        numbers = {
+            each.record: number
+            for number, each in enumerate(plan.sources)
+            if self._is_as_planned(each, plan) and merger.state_of(each.record)
+        }
+        self.entries = merger.go_over(self.entries, pack, numbers)
+        self.names = entry_names(self.entries)
+        self._have(pack)
+
+    @property
+    def pack(self) -> PoolPack | None:
+        """The pack that is adopted or gone over to; None if there is none, or it is damaged."""
+        return self._pack
+
+    def fits_pack(self) -> bool:
+        """Whether the next start would find in the pack all that it could."""
+        pack, records = self._pack, self._merger.records.values()
+        if pack is None or pack.fingerprint != self.fingerprint:
+            return False
+        stamps = {(each.kind, each.id): each.stamp for each in pack.sources}
+        return all(
+            stamps.get((each.origin.prefix, each.origin.source_id)) == each.stamp
+            for each in records
+            if each.stamp
+        )
+
+    def beyond_pack(self) -> frozenset[str]:
+        """The names of which the pack tells something else, or nothing, or too much.
+
+        That is what an index that was written with the pack has to be told.
+        """
+        return frozenset(changed_beyond(self._pack, self.entries)) if self._pack else frozenset()
+
+    def leave_pack(self) -> None:
+        """List again what was looked up in a pack, since that is damaged."""
+        merger, self._pack = self._merger, None
+        for record in [each for each in merger.records.values() if each.is_stored]:
+            with suppress(ToolcribError):  # what was read of it fits its digests
+                record.stamp, rows = list_stamped(record.source, {})
+                merger.put(record, rows)
+        self._settle()
+        self.is_damaged = False
+
+    def _have(self, pack: PoolPack) -> None:
+        pack.mend = partial(self._mend, pack)
+        self._pack = pack
+
+    def _mend(self, pack: PoolPack, row: int) -> Capability:
+        """What a row is that cannot be read, from its source. Raises `UnknownTool`."""
+        self.is_damaged = True
+        pack.set_aside()
+        packed = pack.sources[pack.source_at(row)]
+        records = self._merger.records.values()
+        key = packed.kind, packed.id
+        sources = [each.source for each in records if (each.origin[:2]) == key]
+        for given in (each for source in sources for each in source.capabilities()):
+            if (given.name, content_of(given)) == (pack.bare(row), pack.content(row)):
+                return given
+        raise UnknownTool(f"{pack.name(row)!r} is not what it was any more; search for it again")
+
+    def _is_as_planned(self, planned: PlannedSource, plan: PackPlan) -> bool:
+        record, merger = planned.record, self._merger
+        if merger.records.get(id(record.source)) is not record or planned.is_entangled:
+            return False
+        if record.stored is None:
+            return record.rows is planned.listing and merger.is_alone(record)
+        return record.stored == planned.listing and merger.stored.pack is plan.pack
+
     def _settle(self) -> ToolsUpdated:
         self.entries, news = self._merger.settle(self.entries)
         self.names = entry_names(self.entries)
@@ -112,13 +205,32 @@ class Pool:
         """List a source, if it may list anything else than it did; else look at its state alone."""
         merger, stamp = self._merger, stamp_of(source)
         record = merger.records.get(id(source))
-        if record and stamp and stamp == record.stamp and isinstance(source, StampedSource):
-            merger.restate(record, source.state_of_all())
+        if record is None and self._adopts(source, stamp):
+            return
+        stamped = as_stamped(source)
+        if record and stamped and stamp and stamp == record.stamp:
+            merger.restate(record, stamped.state_of_all())
             return
         stamp, rows = list_stamped(source, merger.listing(record) if record else {})
         record = merger.add(source)
         record.stamp = stamp
         merger.put(record, rows)
+
+    def _adopts(self, source: Source, stamp: str) -> bool:
+        """Take a source in as the pack has it, if it says that it would list just that."""
+        merger, pack = self._merger, self._pack
+        number = pack.number_of(source.kind, source.id) if pack else None
+        stamped = as_stamped(source)
+        if pack is None or number is None or stamped is None:
+            return False
+        packed = pack.sources[number]
+        if not stamp or packed.stamp != stamp or merger.stored.state(number):
+            return False
+        stamped.adopt(packed.summary)
+        record = merger.add(source)
+        record.stamp = stamp
+        merger.adopt(record, number, stamped.state_of_all())
+        return True
 
 
 def warm_up_best(pool: Pool, found: Answer) -> None:

@@ -1,20 +1,23 @@
 """The pool pack: what sources listed, in one file; nothing of it is parsed until it is needed.
 
     sources      what each source is, under which stamp it listed these rows, and its summary
-    columns      of every row its name, own name, traits, state if it is held back, pin, content
-    lazy:rows    of every row its card and its definition, read one by one, each with a digest
+    columns      of every row its name, own name, traits, state if it is held back, pin, content,
+                 and facts that somebody made of it
+    lazy:*       of every row its card and its definition, read one by one, each with a digest
 
-A row is found by a hash of its name. What does not fit its digest is never handed out: the list is
-then had from its source again, by `mend`.
+What does not fit its digest is never handed out: it is had from its source again, by `mend`.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from toolcrib.model import Capability, JsonObject, SourceKind, State
 from toolcrib.pool.definition_codec import (
@@ -24,17 +27,17 @@ from toolcrib.pool.definition_codec import (
     decode_definition,
     traits_of,
 )
-from toolcrib.pool.pack_columns import HashColumn, TextColumn
+from toolcrib.pool.pack_columns import DIGEST_BYTES, HashColumn, ItemColumn, NameColumn, TextColumn
 from toolcrib.store import Pack, PackDamaged, set_pack_aside
 
 KIND = "pool"
 VERSION = 1
-DIGEST_BYTES = 16
 PIN_BYTES = 32
 MOST_DEFINITIONS = 512
 MOST_CARDS = 2_048
 STATES: tuple[State, ...] = get_args(State)
 
+Number = TypeVar("Number", bound=np.generic)
 Mender: TypeAlias = Callable[[int], Capability]
 
 
@@ -61,16 +64,16 @@ class PoolPack:
     def __init__(self, path: Path, pack: Pack) -> None:
         self.path = path
         self._pack = pack
+        self._inode = path.stat().st_ino
         self.fingerprint = str(pack.header["fingerprint"])
         self.sources = [_source(each) for each in json.loads(bytes(pack.view("sources")))]
         self.mend: Mender = _no_mender
-        self._names = TextColumn(pack, "names")
+        self._names = NameColumn(pack, "names")
         self._bares = TextColumn(pack, "bares")
+        self._cards = ItemColumn(pack, "cards")
+        self._definitions = ItemColumn(pack, "definitions")
         self._traits = pack.view("traits").cast("I")
         self._held = pack.view("held")
-        self._row_ends = pack.view("row_ends").cast("Q")
-        self._card_lengths = pack.view("card_lengths").cast("I")
-        self._rows = pack.view("lazy:rows")
         self._source_numbers = pack.view("row_sources").cast("I")
         self.card = lru_cache(MOST_CARDS)(self._card)
         self._definition = lru_cache(MOST_DEFINITIONS)(self._read_definition)
@@ -87,8 +90,11 @@ class PoolPack:
             return None
         return cls(path, pack) if pack.header.get("version") == VERSION else None
 
-    def __len__(self) -> int:
-        return len(self._held)
+    def set_aside(self) -> None:
+        """Rename the file, so that nobody opens it again, unless it is another one by now."""
+        with suppress(OSError):
+            if self._inode == self.path.stat().st_ino:
+                set_pack_aside(self.path)
 
     def number_of(self, kind: str, id: str | None) -> int | None:
         """The number of a source."""
@@ -96,7 +102,7 @@ class PoolPack:
 
     def row_of(self, name: str) -> int | None:
         """The row that had this name when the pack was written."""
-        return next((r for r in self._by_name.rows(name) if self._names[r] == name), None)
+        return self._names.row_of(name)
 
     def rows_named(self, bare: str) -> Sequence[int]:
         """The rows with this own name."""
@@ -140,14 +146,34 @@ class PoolPack:
 
     def raw(self, row: int) -> "RawRow":
         """A row as it lies here, for the next pack. Raises `PackDamaged`."""
-        start, card, stop = self._bounds(row)
-        return RawRow(
-            self._traits[row],
-            bytes.fromhex(self.pin(row)),
-            bytes.fromhex(self.content(row)),
-            self._checked(row, 0, start, card),
-            self._checked(row, 1, card, stop),
-        )
+        pin, content = bytes.fromhex(self.pin(row)), bytes.fromhex(self.content(row))
+        return RawRow(self._traits[row], pin, content, self._definitions[row])
+
+    def raw_card(self, row: int) -> bytes:
+        """The card of a row as it lies here. Raises `PackDamaged`."""
+        return self._cards[row]
+
+    def array(self, column: str, dtype: type[Number]) -> NDArray[Number]:
+        """A column of numbers, for questions about all rows at once."""
+        return self._pack.array(column, dtype)
+
+    @property
+    def facts_version(self) -> str:
+        """By which rules the facts were made that were written with the rows; "" if none were."""
+        return str(self._pack.header["facts_version"])
+
+    @cached_property
+    def fact_texts(self) -> Sequence[str]:
+        """Every text of facts once."""
+        return json.loads(bytes(self._pack.view("fact_texts")))
+
+    def fact(self, row: int) -> str:
+        """The text of the facts of a row."""
+        return self.fact_texts[self._facts[row]]
+
+    @cached_property
+    def _facts(self) -> memoryview:
+        return self._pack.view("facts").cast("I")
 
     @cached_property
     def others(self) -> Mapping[str, str]:
@@ -159,12 +185,8 @@ class PoolPack:
         return {(each.kind, each.id): number for number, each in enumerate(self.sources)}
 
     @cached_property
-    def _by_name(self) -> "HashColumn":
-        return HashColumn(self._pack, "name")
-
-    @cached_property
-    def _by_bare(self) -> "HashColumn":
-        return HashColumn(self._pack, "bare")
+    def _by_bare(self) -> HashColumn:
+        return HashColumn(self._pack, "bares")
 
     @cached_property
     def _pins(self) -> memoryview:
@@ -174,50 +196,28 @@ class PoolPack:
     def _contents(self) -> memoryview:
         return self._pack.view("contents")
 
-    @cached_property
-    def _digests(self) -> memoryview:
-        return self._pack.view("digests")
-
-    def _bounds(self, row: int) -> tuple[int, int, int]:
-        start = self._row_ends[row - 1] if row else 0
-        return start, start + self._card_lengths[row], self._row_ends[row]
-
-    def _checked(self, row: int, part: int, start: int, stop: int) -> bytes:
-        """The bytes of a part of a row. Raises `PackDamaged` if they are not what was written."""
-        content = bytes(self._rows[start:stop])
-        at = (2 * row + part) * DIGEST_BYTES
-        if (
-            blake2b(content, digest_size=DIGEST_BYTES).digest()
-            != self._digests[at : at + DIGEST_BYTES]
-        ):
-            raise PackDamaged(f"{self.path} is damaged in row {row}")
-        return content
-
     def _card(self, row: int) -> Mapping[str, Any]:
-        start, card, _ = self._bounds(row)
         try:
-            return decode_card(self._checked(row, 0, start, card))
+            return decode_card(self._cards[row])
         except PackDamaged:
             return card_of(self.mend(row))
 
     def _read_definition(self, row: int, name: str) -> Capability:
-        _, card, stop = self._bounds(row)
         source = self.sources[self.source_at(row)]
         others = {"name": name, "pin": self.pin(row), "source": source.kind, "source_id": source.id}
         try:
-            definition = self._checked(row, 1, card, stop)
+            definition = self._definitions[row]
         except PackDamaged:
             return replace(self.mend(row), name=name, pin=self.pin(row))
         return decode_definition(self.traits(row).kind, definition, {**others, **self.card(row)})
 
 
 class RawRow(NamedTuple):
-    """A row of a pack, but for its names and its state."""
+    """A row of a pack, but for its names, its state and its card."""
 
     traits: int
     pin: bytes
     content: bytes
-    card: bytes
     definition: bytes
 
 

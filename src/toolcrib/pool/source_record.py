@@ -35,6 +35,11 @@ class SourceRecord:
         """Whether it has an id, and all that it lists is of just this source."""
         return bool(self.origin.source_id) and self.keys <= {self.origin}
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether some of its rows lie in a pack."""
+        return self.stored is not None or any(row.is_stored for row in self.rows.values())
+
     def list(self, rows: Listing) -> frozenset[Origin]:
         """Have these rows from now on; the keys that are no longer any of its."""
         before = self.keys

@@ -1,6 +1,6 @@
 """Rows of a pool pack as what a source lists, and as entries of a table."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -8,6 +8,7 @@ from toolcrib.model import (
     Capability,
     Defer,
     Entry,
+    EntryTraits,
     Kind,
     NamedBy,
     PermissionKind,
@@ -17,8 +18,10 @@ from toolcrib.model import (
 from toolcrib.names import NameStems
 from toolcrib.pool.definition_codec import Traits
 from toolcrib.pool.entries import remedy, state
+from toolcrib.pool.entry_table import EntryTable
 from toolcrib.pool.listing import AT_SOURCE, GivenCapability, content_of
 from toolcrib.pool.pool_pack import PoolPack
+from toolcrib.pool.stored_groups import RowColumns, StoredFactTexts
 
 
 class StoredEntry(Entry):
@@ -150,6 +153,10 @@ class StoredCapability:
     def packaged(self) -> bool:
         return self.pack.traits(self.row).packaged
 
+    @property
+    def is_stored(self) -> bool:
+        return True
+
     def entry(self, name: str, overlaps: NameStems) -> Entry:
         return StoredEntry(self.pack, self.row, name, self.state, overlaps)
 
@@ -207,6 +214,22 @@ class StoredRows:
         rows = (row for row in pack.rows_named(bare) if self._states[pack.source_at(row)])
         return [pack.name(row) for row in rows]
 
+    def groups(self) -> Mapping[EntryTraits, Collection[str]]:
+        """The names of all of them by their traits."""
+        return self._columns.groups(tuple(self._states))
+
+    def facts(self, version: str) -> StoredFactTexts | None:
+        """The facts that were written of them; None if they are not of this version."""
+        return self._columns.facts(version, tuple(self._states))
+
+    @property
+    def _columns(self) -> RowColumns:
+        return RowColumns(self.pack)
+
+    def has_source(self, number: int) -> bool:
+        """Whether a source of the pack is in the pool."""
+        return self._states[number] is not None
+
     def _entry(self, row: int, name: str, at_source: State) -> Entry:
         return StoredEntry(self.pack, row, name, self.pack.state(row, at_source))
 
@@ -214,3 +237,17 @@ class StoredRows:
         for source, at_source in zip(self.pack.sources, self._states, strict=True):
             if at_source:
                 yield source.start, source.stop, at_source
+
+
+def changed_beyond(pack: PoolPack, entries: EntryTable) -> Iterator[str]:
+    """The names of entries that are not what they were when the pack was written, or not there."""
+    stored = entries.stored
+    for name in entries.names_in_memory():
+        row = pack.row_of(name)
+        was = pack.others.get(name) if row is None else pack.content(row)
+        if entries[name].content != was:
+            yield name
+    for number, source in enumerate(pack.sources):
+        if not (isinstance(stored, StoredRows) and stored.has_source(number)):
+            yield from (n for n in pack.names(source.start, source.stop) if n not in entries)
+    yield from (name for name in pack.others if name not in entries)

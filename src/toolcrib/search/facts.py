@@ -1,4 +1,4 @@
-"""What search wants to know of every entry at once: its languages, its products, its server.
+"""What search wants to know of every entry at once: languages, products, server, links.
 
     facts_of(entry)                      worked out from the definition, once
     facts.text, SearchFacts.read(text)   as a pool keeps them in its file: facts_version() says
@@ -10,18 +10,21 @@ asked of all entries is asked of the different facts.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from toolcrib.model import Capability, Entry
+from toolcrib.model import Capability, Entry, SkillInfo
 from toolcrib.search.languages import languages_of
+from toolcrib.search.name_mentions import is_identifier
 from toolcrib.text import ENGLISH_STOPWORDS, Language, our_products, products_digest, words
 
 FORMAT = 1
 """Another number whenever this module or the words it goes by make other facts of an entry."""
-MOST_OVERLAID = 4096
+MOST_OVERLAID = 1024
+MOST_MENTIONS = 64
 LONGEST_SERVER_NAME = 4
 """In words."""
 SHORTEST_SERVER_NAME = 4
@@ -35,6 +38,7 @@ _NO_NAMES = ENGLISH_STOPWORDS | frozenset(
 )
 _ENDINGS = ("mcpserver", "oapi", "api", "mcp", "hq", "labs", "inc", "dev", "io", "ai")
 _NOTHING = frozenset[str]()
+_IN_BACKTICKS = re.compile(r"`([A-Za-z0-9_-]{2,64})`")
 
 
 class SearchFacts(NamedTuple):
@@ -42,6 +46,7 @@ class SearchFacts(NamedTuple):
 
     `languages` are those it is described in. `products` are those it is of, `spoken_of` those that
     its description names. `server` are the words of its server, if it is of no known product.
+    `links` are what it says it is used with: names of others, as they are written.
     """
 
     languages: frozenset[Language]
@@ -49,20 +54,21 @@ class SearchFacts(NamedTuple):
     spoken_of: frozenset[str]
     server: tuple[str, ...]
     packaged: bool
+    links: tuple[str, ...]
 
     @property
     def text(self) -> str:
         """The facts as one line."""
         sets = (self.languages, self.products, self.spoken_of)
-        return json.dumps([*map(sorted, sets), self.server, self.packaged], ensure_ascii=False)
+        others = self.server, self.packaged, self.links
+        return json.dumps([*map(sorted, sets), *others], ensure_ascii=False)
 
     @classmethod
     def read(cls, text: str) -> "SearchFacts":
         """The facts of such a line."""
-        languages, products, spoken_of, server, packaged = json.loads(text)
-        return cls(
-            frozenset(languages), frozenset(products), frozenset(spoken_of), tuple(server), packaged
-        )
+        languages, products, spoken_of, server, packaged, links = json.loads(text)
+        sets = frozenset(languages), frozenset(products), frozenset(spoken_of)
+        return cls(*sets, tuple(server), packaged, tuple(links))
 
 
 class StoredFacts(NamedTuple):
@@ -70,6 +76,9 @@ class StoredFacts(NamedTuple):
 
     names: Mapping[str, Collection[str]]
     text_of: Callable[[str], str | None]
+
+
+NOTHING_STORED = StoredFacts({}, lambda _name: None)
 
 
 def facts_version() -> str:
@@ -83,7 +92,8 @@ def facts_of(entry: Entry) -> SearchFacts:
     spoken = _spoken_of(capability.description)
     products = _products(entry, capability, spoken)
     server = () if products else _server_words(entry.source_id or "")
-    return SearchFacts(languages_of(capability), products, spoken, server, entry.packaged)
+    languages, links = languages_of(capability), _links_of(capability)
+    return SearchFacts(languages, products, spoken, server, entry.packaged, links)
 
 
 class FactCounts(NamedTuple):
@@ -124,6 +134,7 @@ class FactIndex:
         self.partly: dict[str, dict[SearchFacts, None]] = {}
         self.mentions: dict[str, dict[SearchFacts, None]] = {}
         self.servers: dict[tuple[str, ...], dict[SearchFacts, None]] = {}
+        self.linking: dict[SearchFacts, None] = {}
 
     def add(self, facts: SearchFacts) -> None:
         """Know these facts."""
@@ -137,51 +148,46 @@ class FactIndex:
             self.partly.setdefault(each, {})[facts] = None
         for each in facts.spoken_of:
             self.mentions.setdefault(each, {})[facts] = None
+        if facts.links:
+            self.linking[facts] = None
         if facts.server:
             self.servers.setdefault(facts.server, {})[facts] = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolFacts:
-    """The facts of all entries: the names of each, and the facts of each name."""
+    """The facts of all entries: the names of each, and the facts of each name.
+
+    Facts of a name are in the `overlay`, if it has changed of late (None: it is gone), else in
+    `memory`, else among those that were `stored`.
+    """
 
     groups: Mapping[SearchFacts, Collection[str]]
     counts: FactCounts
     index: FactIndex
-    base: Callable[[str], SearchFacts | None]
     overlay: Mapping[str, SearchFacts | None]
+    memory: Mapping[str, SearchFacts | None]
+    stored: Callable[[str], SearchFacts | None]
 
     @classmethod
-    def of(cls, entries: Mapping[str, Entry]) -> "PoolFacts":
-        """The facts of these entries, worked out from each."""
-        facts = {name: facts_of(entry) for name, entry in entries.items()}
-        groups: dict[SearchFacts, list[str]] = {}
-        for name, each in facts.items():
-            groups.setdefault(each, []).append(name)
-        return cls._of({each: frozenset(names) for each, names in groups.items()}, facts.get)
-
-    @classmethod
-    def stored(cls, stored: StoredFacts) -> "PoolFacts":
-        """The facts of entries as they were read; each different text is parsed once."""
+    def of(cls, entries: Mapping[str, Entry], stored: StoredFacts = NOTHING_STORED) -> "PoolFacts":
+        """The facts that were stored, and those of these entries, worked out from each."""
         parsed = {text: SearchFacts.read(text) for text in stored.names}
 
-        def base(name: str) -> SearchFacts | None:
+        def stored_of(name: str) -> SearchFacts | None:
             text = stored.text_of(name)
-            return None if text is None else parsed[text]
+            here = text is not None and name in stored.names.get(text, ())
+            return parsed[text] if text is not None and here else None
 
-        return cls._of({parsed[text]: names for text, names in stored.names.items()}, base)
-
-    @classmethod
-    def _of(
-        cls,
-        groups: Mapping[SearchFacts, Collection[str]],
-        base: Callable[[str], SearchFacts | None],
-    ) -> "PoolFacts":
+        memory = {name: facts_of(entry) for name, entry in entries.items()}
+        groups = {parsed[text]: names for text, names in stored.names.items()}
+        for facts, names in _grouped(memory).items():
+            groups[facts] = frozenset((*groups.get(facts, ()), *names))
         index = FactIndex()
         for facts in groups:
             index.add(facts)
         counts = FactCounts.of((facts, len(names)) for facts, names in groups.items())
-        return cls(groups, counts, index, base, {})
+        return cls(groups, counts, index, {}, memory, stored_of)
 
     def changed(self, entries: Mapping[str, Entry], names: Iterable[str]) -> "PoolFacts":
         """The facts of later entries, which differ in the given names alone."""
@@ -196,13 +202,22 @@ class PoolFacts:
                 groups[new] = frozenset(groups.get(new, ())) | {name}
                 counts = counts.plus(new, 1)
                 self.index.add(new)
-        if len(overlay) > MOST_OVERLAID:
-            return self._of(*_folded(groups))
-        return PoolFacts(groups, counts, self.index, self.base, overlay)
+        if len(overlay) <= MOST_OVERLAID:
+            return replace(self, groups=groups, counts=counts, overlay=overlay)
+        whole = {**self.memory, **overlay}
+        return replace(self, groups=groups, counts=counts, overlay={}, memory=whole)
 
     def of_name(self, name: str) -> SearchFacts | None:
         """The facts of an entry; None if there is none of this name."""
-        return self.overlay[name] if name in self.overlay else self.base(name)
+        if name in self.overlay:
+            return self.overlay[name]
+        return self.memory[name] if name in self.memory else self.stored(name)
+
+    def linking(self) -> Mapping[str, Sequence[str]]:
+        """What the entries that say so are used with, by their names in order."""
+        some = ((facts, self.groups.get(facts, ())) for facts in tuple(self.index.linking))
+        found = {name: facts.links for facts, names in some for name in names}
+        return dict(sorted(found.items()))
 
     @property
     def monolingual_share(self) -> Mapping[Language, float]:
@@ -212,11 +227,23 @@ class PoolFacts:
         return {one: counts[only] / total for only in alone if counts[only] for one in only}
 
 
-def _folded(
-    groups: Mapping[SearchFacts, Collection[str]],
-) -> tuple[Mapping[SearchFacts, Collection[str]], Callable[[str], SearchFacts | None]]:
-    left = {facts: names for facts, names in groups.items() if names}
-    return left, {name: facts for facts, names in left.items() for name in names}.get
+def mentioned_tools(body: str) -> Sequence[str]:
+    """What may be names of tools in a text: identifiers in backticks, each once, in order."""
+    said = dict.fromkeys(filter(is_identifier, _IN_BACKTICKS.findall(body)))
+    return list(said)[:MOST_MENTIONS]
+
+
+def _links_of(capability: Capability) -> tuple[str, ...]:
+    if isinstance(capability, SkillInfo):
+        return *capability.often_with, *mentioned_tools(capability.body)
+    return capability.often_with
+
+
+def _grouped(facts: Mapping[str, SearchFacts]) -> Mapping[SearchFacts, Sequence[str]]:
+    groups: dict[SearchFacts, list[str]] = {}
+    for name, each in facts.items():
+        groups.setdefault(each, []).append(name)
+    return groups
 
 
 def _products(entry: Entry, capability: Capability, spoken: frozenset[str]) -> frozenset[str]:

@@ -113,9 +113,10 @@ class PoolProducts:
         """Those that speak of it."""
         return self._having(self._facts.index.mentions.get(product, ()))
 
-    def server(self, said: tuple[str, ...]) -> VisibleNames:
+    def server(self, said: tuple[str, ...]) -> Collection[str]:
         """The entries of a server by its words, if it is of no known product."""
-        return self._having(self._facts.index.servers.get(said, ()))
+        facts = self._facts.index.servers.get(said)
+        return self._having(facts) if facts else ()
 
     @property
     def share(self) -> float:

@@ -102,8 +102,11 @@ class Decisions:
 
         Cheap, and no decision is read. Empty if the seals do not vouch for what is decided.
         """
-        with self._reading() as db:
-            return self._rows.whole(db).mark(source)
+        with self._turn, self._explained():
+            if checked := self._rows.last_checked(self._db):
+                return checked.mark(source)
+            with self._reading() as db:
+                return self._rows.whole(db).mark(source)
 
     def of(self, source: str) -> Mapping[str, ToolDecisions]:
         """What was decided about the tools of a source, by their own names."""

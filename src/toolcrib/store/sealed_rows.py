@@ -46,10 +46,17 @@ class SealedRows:
 
     def whole(self, db: apsw.Connection) -> SealedSources:
         """The seals of all sources: checked as a whole, once for each version of the file."""
-        version = self.version(db)
-        if self._whole is None or self._whole[0] != version:
-            self._whole = version, self._seals.read(db)
+        if checked := self.last_checked(db):
+            return checked
+        self._whole = self.version(db), self._seals.read(db)
         return self._whole[1]
+
+    def last_checked(self, db: apsw.Connection) -> SealedSources | None:
+        """The same, if they were checked and the file has not changed since.
+
+        This one may be called outside of a transaction.
+        """
+        return self._whole[1] if self._whole and self._whole[0] == self.version(db) else None
 
     def of(self, db: apsw.Connection, source: str) -> SourceRows:
         """What is filed about a source, whether or not it is under a broken seal."""

@@ -31,17 +31,19 @@ UNSPACED = (
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
 )
 LONGEST_WORD = 64
+LONGEST_REMEMBERED = 256
 STEM_MARK = "·"
 
 _RUN = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
 _PART = re.compile(r"[A-Z]+s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_NO_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
 _CONTRACTION = re.compile(r"['\u2019](?:s|t|re|ve|ll|d|m)\b")
 
 
 def words(text: str) -> list[str]:
     """The words of a text in order, lower case. Runs without spaces stay whole."""
-    return [word for run in _RUN.findall(_normal(text)) for word in _words_of(run)]
+    return list(_remembered(text)) if len(text) <= LONGEST_REMEMBERED else _words(text)
 
 
 def without_stopwords(words: Sequence[str]) -> Sequence[str]:
@@ -65,12 +67,24 @@ def stems(words: Iterable[str]) -> list[str]:
 
 def fold(name: str) -> str:
     """One spelling for all spellings of a name: write_file, writeFile, "Write File" are equal."""
+    if name.isascii() and "'" not in name:
+        return name.translate(_NO_SIGNS).lower()  # nearly all of them
     return "".join(re.findall(r"[^\W_]+", _normal(name))).casefold()
 
 
 def is_unspaced(word: str) -> bool:
     """Whether a word is a run of a script written without spaces."""
     return not word.isascii() and _UNSPACED_RUN.fullmatch(word) is not None
+
+
+@lru_cache(maxsize=1024)
+def _remembered(text: str) -> tuple[str, ...]:
+    """A request is taken apart some twenty times while it is answered."""
+    return tuple(_words(text))
+
+
+def _words(text: str) -> list[str]:
+    return [word for run in _RUN.findall(_normal(text)) for word in _words_of(run)]
 
 
 def _normal(text: str) -> str:

@@ -40,6 +40,8 @@ _ARGUMENT = re.compile(
     |[\w-]+(?:\.[\w-]+)+(?:[:/]\S*)?|[\w.-]+(?:/[\w.-]*)+|\S*_\S*|--?[\w-]+(?:=\S*)?""",
     re.ASCII | re.VERBOSE,
 )
+_MAY_BE_ARGUMENT = re.compile("[-@/#~._\\\\\"'`“「『《‹«]")
+"""A sign that every argument and every quotation has one of."""
 _ASCII_RUN = re.compile(r"[!-~]+")
 _QUOTED = re.compile(
     rf"""[“「『《‹«]([^”」』》›»\n]{{1,{LONGEST_QUOTE}}})[”」』》›»]|"([^"\n]{{1,{LONGEST_QUOTE}}})"
@@ -164,8 +166,10 @@ class ProductList:
 
     def without_arguments(self, request: str) -> str:
         """A request with spaces for what is quoted, an address, a path or a file; its beginning."""
-        unquoted = _QUOTED.sub(self._kept_quote, _normal(request[:LONGEST_TEXT]))
-        return _ASCII_RUN.sub(self._kept_run, unquoted)
+        text = _normal(request[:LONGEST_TEXT])
+        if not _MAY_BE_ARGUMENT.search(text):
+            return text
+        return _ASCII_RUN.sub(self._kept_run, _QUOTED.sub(self._kept_quote, text))
 
     def _spans(self, text: str, *, in_name: bool = False) -> Iterator[_Span]:
         """The names in a text from left to right, the longest first; no two share a word."""

@@ -8,7 +8,7 @@ The list is a file in the package, which says how it is read: `wordlists/verbs.t
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
@@ -65,6 +65,8 @@ class VerbList:
 
     families: Mapping[str, VerbFamily]
     verbs: Mapping[str, Verb]
+    phrase_starts: frozenset[str]
+    """The first words of the verbs that are phrases."""
     _remembered: dict[str, Verb | None] = field(
         default_factory=dict[str, Verb | None], repr=False, compare=False
     )
@@ -106,6 +108,8 @@ class VerbList:
         if is_unspaced(word):
             found = self._in_run(word, 0)
             return found if found and found.family else None
+        if word not in self.phrase_starts:
+            return self.verbs.get(word)
         return self._phrase_at(some, at) or self._parted_at(some, at) or self.verbs.get(word)
 
     def verbs_in(self, run: str) -> Iterator[Verb]:
@@ -127,16 +131,9 @@ class VerbList:
         return next((self.verbs[start] for start in starts if start in self.verbs), None)
 
     def _phrase_at(self, some: Sequence[str], at: int) -> Verb | None:
-        if some[at] not in self._first_words:
-            return None
         lengths = range(LONGEST_PHRASE, 1, -1)
         phrases = (" ".join(some[at : at + length]) for length in lengths)
         return next((self.verbs[each] for each in phrases if each in self.verbs), None)
-
-    @cached_property
-    def _first_words(self) -> frozenset[str]:
-        """The words that phrases begin with."""
-        return frozenset(form.split()[0] for form in self.verbs if " " in form)
 
     def _parted_at(self, some: Sequence[str], at: int) -> Verb | None:
         """A verb whose particle stands behind its object: turn it off, let the team know."""
@@ -167,7 +164,8 @@ def parse_verbs(text: str) -> VerbList:
     }
     bases = {form: verb for form, verb in verbs.items() if verb.base}
     no_verbs = {noun: Verb("", len(noun)) for noun in nouns}
-    return VerbList(families, {**verbs, **bases, **no_verbs})
+    starts = frozenset(form.partition(" ")[0] for form in verbs if " " in form)
+    return VerbList(families, {**verbs, **bases, **no_verbs}, starts)
 
 
 def begins_object(some: Sequence[str]) -> bool:

@@ -21,7 +21,7 @@ from toolcrib.sources.mcp.identity import ServerIdentity
 from toolcrib.sources.mcp.lifecycle import cache as cache_module
 from toolcrib.sources.mcp.lifecycle.cache import MOST_LOADED
 from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerIntroduction, ServerListing
-from toolcrib.sources.mcp.source import FORMAT
+from toolcrib.sources.mcp.summary import TOOLS_FORMAT
 from toolcrib.sources.mcp.tool_definitions import define_tools
 from toolcrib.sources.mcp.trust import ServerTrust
 from toolcrib.strict_json import json_digest
@@ -355,11 +355,11 @@ def test_one_changed_tool_is_hashed_scanned_and_made_once(
 
 
 def test_the_format_of_stamps_is_another_one_when_tools_become_others():
-    """If this fails, a listing has become other tools: give `FORMAT` the next number."""
+    """If this fails, a listing has become other tools: give `TOOLS_FORMAT` the next number."""
     server = config(trust="open")
     trust = ServerTrust(server, None, ServerIdentity("h"))  # type: ignore[arg-type] - nobody asks
     known = KnownServer("git", "h", FACTS, HELLO.listing, 0.0)
     tools = define_tools(server, known, trust.judge(known)).tools
     fields = "name title description search_hint permission_kind defer pin parameters".split()
     made = [[getattr(each, field) for field in fields] for each in tools.values()]
-    assert (FORMAT, json_digest(made)[:16]) == (1, "0ce40a3ef0f9815a")
+    assert (TOOLS_FORMAT, json_digest(made)[:16]) == (1, "0ce40a3ef0f9815a")

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         unknown_server,
     )
     from toolcrib.sources.mcp.source import McpSource, RefreshResult
-    from toolcrib.sources.mcp.status import ServerStatus, unusable_entry
+    from toolcrib.sources.mcp.status import ServerStatus, missing_variables, unusable_entry
     from toolcrib.sources.mcp.trust import ReviewStatus
 else:
     __getattr__, __dir__ = lazy_names(
@@ -79,7 +79,7 @@ else:
                 "unknown_server",
             ),
             "source": ("McpSource", "RefreshResult"),
-            "status": ("ServerStatus", "unusable_entry"),
+            "status": ("ServerStatus", "missing_variables", "unusable_entry"),
             "trust": ("ReviewStatus",),
         },
     )
@@ -107,6 +107,7 @@ __all__ = [
     "Switches",
     "find_server",
     "log_path",
+    "missing_variables",
     "old_log",
     "read_servers",
     "read_table",

@@ -67,6 +67,9 @@ _LOADING = re.compile(
 )
 
 
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
 class ServerIdentity(NamedTuple):
     """The `hash` that a server's decisions are filed by.
 
@@ -106,8 +109,7 @@ def program_hash(transport: Transport, key: bytes) -> str:
 
 
 def _hash(facts: Mapping[str, object], key: bytes) -> str:
-    canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"))
-    return hashlib.blake2b(canonical.encode(), key=key, digest_size=32).hexdigest()
+    return hashlib.blake2b(_canonical(facts).encode(), key=key, digest_size=32).hexdigest()
 
 
 def _command(transport: ServerCommand) -> dict[str, object]:

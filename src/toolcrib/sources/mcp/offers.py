@@ -45,7 +45,7 @@ class Offers:
     def __init__(
         self,
         memory: ServerMemory,
-        supervisor: ServerSupervisor,
+        supervisor: Callable[[], ServerSupervisor],
         kinds: Callable[[], frozenset[str]],
     ) -> None:
         self._memory = memory
@@ -97,14 +97,14 @@ class Offers:
 
         The server is not idle for as long. After a restart it goes on.
         """
-        return await self._supervisor.subscribe(uri, on_update, context)
+        return await self._supervisor().subscribe(uri, on_update, context)
 
     def unwatch(self, uri: str, on_update: OnUpdate) -> None:
         """End that, soon."""
-        self._supervisor.unsubscribe(uri, on_update)
+        self._supervisor().unsubscribe(uri, on_update)
 
     async def _request(self, request: UpstreamRequest, context: CallContext) -> Outcome:
-        return await self._supervisor.request(request, context, self._memory.check_offers)
+        return await self._supervisor().request(request, context, self._memory.check_offers)
 
 
 def read_offers(kind: OfferKind, listed: Sequence[JsonObject]) -> tuple[OfferedItem, ...]:

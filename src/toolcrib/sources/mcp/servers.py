@@ -169,7 +169,7 @@ class McpServers:
     def _source(self, config: ServerConfig, state: InstallState) -> McpSource:
         identity = identity_of(config, state.key)
         trust = ServerTrust(config, state.decisions, identity)
-        log = ServerLog(config.id, log_path(self._state_folder, config.id))
+        log = ServerLog.within(self._state_folder, config.id)
         memory = ServerMemory(config.id, identity.config_hash, self._cache, trust, log)
         return McpSource(config, memory, self._loop, LoginFile(self._logins, config.id))
 
@@ -184,6 +184,8 @@ def _reused(source: McpSource | None, config: ServerConfig) -> McpSource | None:
 
 def _with_rules(config: ServerConfig, rules: ServerRules) -> ServerConfig:
     defer = config.defer if rules.always_load else config.defer or "automatic"
+    if (defer, rules.env_from) == (config.defer, config.inherits):
+        return config
     return replace(config, defer=defer, inherits=rules.env_from)
 
 

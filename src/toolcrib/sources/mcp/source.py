@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
-from hashlib import sha256
+from functools import cached_property, partial
+from threading import Lock
 from typing import NamedTuple
 
 from toolcrib.errors import SourceError, UnknownTool
@@ -21,25 +21,20 @@ from toolcrib.model import (
 )
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
-from toolcrib.sources.mcp.diagnosis import StartDiagnosis
 from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 from toolcrib.sources.mcp.lifecycle.supervisor import NEEDS_LOGIN, ServerSupervisor
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.offers import Offers
-from toolcrib.sources.mcp.outcome import StartFailed, StartFailure
+from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed, StartFailure
 from toolcrib.sources.mcp.status import (
     ServerStatus,
     why_unavailable,
 )
-from toolcrib.sources.mcp.summary import ListingSummary
+from toolcrib.sources.mcp.summary import ListingSummary, listing_stamp
 from toolcrib.sources.mcp.tool_definitions import NONE_DEFINED, ToolDefinitions, define_tools
-from toolcrib.sources.mcp.transport.isolation import missing_program
 from toolcrib.sources.mcp.trust import NOTHING, ServerJudgement
 from toolcrib.system import resident_bytes
-
-FORMAT = 1
-"""Of the tools that a listing becomes: another one whenever the same listing becomes others."""
 
 
 class RefreshResult(NamedTuple):
@@ -61,7 +56,6 @@ class McpSource:
     """Lists what is known of a server without starting it; starts it when a tool is called.
 
     Callers may be on any thread, with any event loop or none: connections live on the server loop.
-    `offers` are its resources and prompts.
     """
 
     kind: SourceKind = "mcp"
@@ -79,25 +73,35 @@ class McpSource:
         self._memory = memory
         self._loop = loop
         self._logins = logins
-        self._supervisor = ServerSupervisor(config, memory, loop, logins)
-        self.offers = Offers(memory, self._supervisor, lambda: self._summarized().offers)
+        self._config = config
+        self._on_change: Callable[[], None] | None = None
+        self._made: ServerSupervisor | None = None
+        self._making = Lock()
         self._summary = ListingSummary()
         self._refreshing: set[Future[RefreshResult]] = set()
-        loop.on_stop.append(self._supervisor.close)
 
     @property
     def config(self) -> ServerConfig:
         """How it is configured. Another one takes effect at once, and must be of this process."""
-        return self._supervisor.config
+        return self._made.config if self._made else self._config
 
     @config.setter
     def config(self, config: ServerConfig) -> None:
-        self._supervisor.config = config
+        with self._making:
+            self._config = config
+            if self._made:
+                self._made.config = config
+
+    @cached_property
+    def offers(self) -> Offers:
+        """Its resources and prompts."""
+        kinds = lambda: self._summarized().offers  # noqa: E731 - asked for each time
+        return Offers(self._memory, lambda: self._supervisor, kinds)
 
     @property
     def starting(self) -> str:
         """What its start is at, for people; empty while it does not start."""
-        phase = self._supervisor.phase
+        phase = self._made.phase if self._made else None
         return phase.words() if phase else ""
 
     @property
@@ -117,7 +121,7 @@ class McpSource:
         if self.is_unknown and not self.listing and not problem:
             status = self.status()
             problem = f"MCP server {self.server!r}: {status.reason} → {status.remedy}"
-        return (*filter(None, [problem, self._review_problem(summary)]), *summary.problems)
+        return (*filter(None, [problem, summary.review_problem(self.server)]), *summary.problems)
 
     def capabilities(self) -> Sequence[ToolInfo]:
         """What the server listed when it was last reached, in its order. Starts nothing."""
@@ -141,7 +145,7 @@ class McpSource:
 
     def state_of_all(self) -> State:
         """Ready while the server is up, else asleep; or that it wants a login."""
-        if self._supervisor.up:
+        if self._is_up:
             return "ready"
         failure = self._memory.failure
         if failure is None or failure.code != NEEDS_LOGIN:
@@ -169,7 +173,7 @@ class McpSource:
         What was decided is looked up right before the call is sent; and before a server is started,
         so that none is started for nothing.
         """
-        if not self._supervisor.up or call.name not in self._memory.judge().tools:
+        if not self._is_up or call.name not in self._memory.judge().tools:
             self._check(call.name)
         check = partial(self._memory.check, call)
         return await self._supervisor.request(UpstreamRequest.of(call), context, check)
@@ -183,7 +187,10 @@ class McpSource:
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call this, from a thread of ours, when the list or the state may have changed."""
-        self._supervisor.on_change = changed
+        with self._making:
+            self._on_change = changed
+            if self._made:
+                self._made.on_change = changed
         if self._summarized().held:
             self._loop.submit(self._supervisor.follow_reviews())
 
@@ -201,11 +208,16 @@ class McpSource:
 
     def retire(self, *, finish: bool) -> None:
         """Stop the server for good, soon. `finish`: once the calls under way have ended."""
-        self._supervisor.on_change = None
-        self._loop.on_stop.remove(self._supervisor.close)
+        with self._making:
+            made, self._on_change = self._made, None
+            self._config = replace(self._config, disabled=True)
+        if made is None:
+            return  # it was never started, and now never is
+        made.on_change = None
+        self._loop.on_stop.remove(made.close)
         with suppress(RuntimeError):  # closed meanwhile
             patience_s = self.config.call_timeout_s if finish else 0.0
-            self._loop.submit(self._supervisor.retire(patience_s))
+            self._loop.submit(made.retire(patience_s))
 
     def log_in(self, show: Callable[[str], None], patience_s: float) -> "Future[None]":
         """Get tokens for the server, by a person at a browser; `show` hears where to send them.
@@ -222,7 +234,7 @@ class McpSource:
         forgot = self._logins is not None and self._logins.forget()
         if forgot:
             self._memory.note(StartFailure(NEEDS_LOGIN, "its login was forgotten", time.time()))
-        if forgot and self._supervisor.up:
+        if forgot and self._is_up:
             self._loop.submit(self._supervisor.stop())
         return forgot
 
@@ -235,12 +247,31 @@ class McpSource:
 
         None for a server elsewhere. Raises `ConfigError` for a variable that is not set.
         """
+        from toolcrib.sources.mcp.transport.isolation import (  # noqa: PLC0415 - rarely needed
+            missing_program,
+        )
+
         transport = self.config.transport
         return missing_program(transport) if isinstance(transport, ServerCommand) else None
 
+    @property
+    def _is_up(self) -> bool:
+        return self._made is not None and self._made.up
+
+    @property
+    def _supervisor(self) -> ServerSupervisor:
+        """Who runs the server; made when there is something to run."""
+        with self._making:
+            if self._made is None:
+                made = ServerSupervisor(self._config, self._memory, self._loop, self._logins)
+                made.on_change = self._on_change
+                self._loop.on_stop.append(made.close)
+                self._made = made
+            return self._made
+
     def _status(self, *, listing: bool) -> ServerStatus:
         summary, transport = self._summarized(), self.config.transport
-        head, pid = self._memory.head(), self._supervisor.pid
+        head, pid = self._memory.head(), self._made.pid if self._made else None
         status = ServerStatus(
             server=self.server,
             transport="stdio" if isinstance(transport, ServerCommand) else transport.kind,
@@ -304,19 +335,7 @@ class McpSource:
         return self._summary
 
     def _stamp(self, version: str, mark: object) -> str:
-        """Of this version of the listing, judged under this mark; empty without one of them."""
-        if not version or not mark or not isinstance(mark, str):
-            return ""
-        config, identity = self.config, self.trust.identity
-        facts = (FORMAT, version, mark, *identity, *config.about_tools())
-        return sha256(repr(facts).encode("utf-8", "surrogatepass")).hexdigest()
-
-    def _review_problem(self, summary: ListingSummary) -> str:
-        """That tools wait for the operator, or why they all do."""
-        if summary.problem:
-            return f"MCP server {self.server!r}: nothing is approved: {summary.problem}"
-        message = f"MCP server {self.server!r}: waiting for review: {summary.waiting}"
-        return f"{message}; run `toolcrib review {self.server}`" if summary.waiting else ""
+        return listing_stamp(version, mark, self.trust.identity, self.config)
 
     def _check(self, name: str) -> ToolDefinitions:
         """The tools of this tool's server, by what is decided now. Raises `UnknownTool`."""

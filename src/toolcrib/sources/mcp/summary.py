@@ -6,14 +6,29 @@ not be read at all.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from hashlib import sha256
 from typing import Any, Self
 
 from toolcrib.model import Json, JsonObject
+from toolcrib.sources.mcp.config.server import ServerConfig
+from toolcrib.sources.mcp.identity import ServerIdentity
 from toolcrib.sources.mcp.listing import KnownServer
 from toolcrib.sources.mcp.tool_definitions import ToolDefinitions
 from toolcrib.sources.mcp.trust import ServerJudgement
 
 FORMAT = 1
+TOOLS_FORMAT = 1
+"""Of the tools that a listing becomes: another one whenever the same listing becomes others."""
+
+
+def listing_stamp(
+    version: str, mark: object, identity: ServerIdentity, config: ServerConfig
+) -> str:
+    """Of this version of a listing, judged under this mark; empty without one of them."""
+    if not version or not mark or not isinstance(mark, str):
+        return ""
+    facts = (TOOLS_FORMAT, version, mark, *identity, *config.about_tools())
+    return sha256(repr(facts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +74,13 @@ class ListingSummary:
             offers=frozenset(kind for kind, every in offers if every),
             protocol=known.facts.version,
         )
+
+    def review_problem(self, server: str) -> str:
+        """That tools of this server wait for the operator, or why they all do; empty if none do."""
+        if self.problem:
+            return f"MCP server {server!r}: nothing is approved: {self.problem}"
+        message = f"MCP server {server!r}: waiting for review: {self.waiting}"
+        return f"{message}; run `toolcrib review {server}`" if self.waiting else ""
 
     @classmethod
     def of_json(cls, given: Mapping[str, Any], stamp: str) -> Self | None:

@@ -59,7 +59,7 @@ def define_tools(
     A tool has the definition that was approved, whatever its server says now. A tool that nobody
     has approved has no more than its name. Tools that are judged as `before` are not made again.
     """
-    earlier = before.defined if before.config is config else {}
+    earlier = (before if before.config is config else NONE_DEFINED).defined
     defined = {
         name: _defined(config, name, judged, earlier.get(name))
         for name, judged in judgement.tools.items()

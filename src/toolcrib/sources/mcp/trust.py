@@ -124,13 +124,13 @@ class ServerTrust:
         if self.is_open:
             return ServerJudgement({name: _approved(one) for name, one in listed.items()})
         try:
-            decided, before = self._decided(listed), self._decisions.elsewhere(self.source)
+            decided, others = self._decided(listed), self._decisions.elsewhere(self.source)
         except StoreError as error:
             return ServerJudgement(
                 {name: _judgement(one, None) for name, one in listed.items()}, str(error)
             )
         judgement = ServerJudgement(
-            {n: _judgement(one, decided.get(n), before.get(n)) for n, one in listed.items()}
+            {n: _judgement(one, decided.get(n), others.get(n)) for n, one in listed.items()}
         )
         with suppress(StoreError):  # this is only for display
             if listed and not judgement.waiting():

@@ -239,10 +239,10 @@ def _parsed(content: bytes) -> CachedServer:
     if hashlib.sha256(sealed).hexdigest().encode() != found["checksum"]:
         raise ValueError("the checksum does not fit")
     entry: Any = json.loads(raw)
-    times = {"fetched": head.fetched, "start_s": head.start_s}  # files of before have them within
+    times: dict[str, Any] = {"fetched": head.fetched, "start_s": head.start_s}
     facts, listing = entry["facts"], entry["listing"]
     rest = {key: entry[key] for key in ("server", "config_hash", "declared")}
-    times |= {key: entry[key] for key in times if key in entry}
+    times |= {key: entry[key] for key in times if key in entry}  # as in files of before
     tools = tuple(filter(_is_object, listing["tools"]))
     offers = {
         kind: tuple(filter(_is_object, every))

@@ -251,7 +251,7 @@ def _says_the_same(known: KnownServer, before: KnownServer) -> bool:
 def _reused(listing: ServerListing, before: ServerListing) -> tuple[JsonObject, ...]:
     """The tools of a listing; those that are as before are the very same objects."""
     by_name = {str(each.get("name")): each for each in before.tools}
-    old = ((by_name.get(str(each.get("name"))), each) for each in listing.tools)
+    old = ((by_name.get(str(each.get("name")), each), each) for each in listing.tools)
     return tuple(earlier if earlier == each else each for earlier, each in old)
 
 

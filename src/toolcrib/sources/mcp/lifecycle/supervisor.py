@@ -17,7 +17,6 @@ from toolcrib.errors import ConfigError
 from toolcrib.model import CallContext, Deadline, Outcome
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerConfig
-from toolcrib.sources.mcp.diagnosis import StartDiagnosis
 from toolcrib.sources.mcp.lifecycle.breaker import Breaker
 from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.lifecycle.notifications import (
@@ -29,7 +28,7 @@ from toolcrib.sources.mcp.lifecycle.notifications import (
 from toolcrib.sources.mcp.lifecycle.server_loop import CallSlots, ServerLoop, on_callers_loop
 from toolcrib.sources.mcp.lifecycle.startup import ServerStart, StartPhase, StartProgress
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
-from toolcrib.sources.mcp.outcome import StartFailed, StartFailure, refusal
+from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed, StartFailure, refusal
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.client.connection import Connection
