@@ -28,6 +28,8 @@ class StoredEntry(Entry):
     """An entry whose definition lies in a pool pack, and is read when somebody asks for it."""
 
     __slots__ = ("_pack", "_row")
+    _pack: PoolPack
+    _row: int
 
     def __init__(
         self, pack: PoolPack, row: int, name: str, state: State, overlaps: NameStems = ()

@@ -96,8 +96,8 @@ class StoredSources:
         here, pack = self.listing(number), self._pack
         if here.keys() != rows.keys():
             return None
-        at_source = {row.state for row in rows.values() if row.state in AT_SOURCE}
-        state = next(iter(at_source), self._states[number])
+        at_source: set[State] = {r.state for r in rows.values() if r.state in AT_SOURCE}
+        state: State | None = next(iter(at_source), self._states[number])
         same = len(at_source) <= 1 and all(
             isinstance(row, StoredCapability) and row.state == pack.state(row.row, state or "ready")
             for row in rows.values()
@@ -139,7 +139,8 @@ class StoredSources:
         before, now = (
             StoredRows(self._pack, tuple(each)) for each in (self._settled, self._states)
         )
-        came, changed, gone, difference = [], [], [], 0
+        came: list[tuple[PackedSource, State]] = []
+        changed, gone, difference = list[Entry](), list[Entry](), 0
         for number in sorted(self._touched):
             source, was, state = self._source(number), self._settled[number], self._states[number]
             if state and not was:
