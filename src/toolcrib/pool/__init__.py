@@ -24,8 +24,8 @@ In a file, so that nothing is parsed at the next start and definitions need no m
 identity whether anything is new.
 
 The pool decides nothing about rights: what a caller may see is decided by `toolcrib.search` and
-`toolcrib.execute`, and whether a definition is approved by its source. It has no lock: the crib lets
-one thread at a time change it, while any number read. When its pack is written is the crib's.
+`toolcrib.execute`, and whether a definition is approved by its source. It has no lock: the crib
+lets one thread at a time change it, while any number read. The crib says when a pack is written.
 """
 
 from typing import TYPE_CHECKING

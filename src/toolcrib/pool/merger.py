@@ -24,6 +24,7 @@ from toolcrib.pool.listing import AT_SOURCE, Listing
 from toolcrib.pool.pool_pack import PoolPack
 from toolcrib.pool.settlement import Settlement, news_of, print_difference
 from toolcrib.pool.source_record import Place, SourceRecord
+from toolcrib.pool.stored_entry import StoredRows
 from toolcrib.pool.stored_sources import StoredSources
 from toolcrib.sources import Source
 
@@ -37,6 +38,7 @@ class Merger:
         self.fingerprint = 0
         self.stored = StoredSources()
         self._sources: dict[str, Source] = {}
+        self._stored_sources: tuple[StoredRows | None, Mapping[int, Source]] = None, {}
         self._number = 0
         self._places: dict[Origin, Place] = {}
         self._names = NameBook(self._take_by_name)
@@ -117,16 +119,20 @@ class Merger:
         self.fingerprint += print_difference(before, changes, stored)
         news = news_of(before, changes, stored)
         entries = before.changed({**self._taken, **changes}, stored.entries, stored.names)
+        if stored.entries is not None:
+            self._show(stored.entries)
         self._touched, self._stems_touched, self._taken = {}, {}, {}
         return Settlement(entries, news)
 
     def source_of(self, name: str) -> Source | None:
         """Where the entry of this name comes from; None if there is no such entry."""
-        if name in self._sources:
-            return self._sources[name]
-        at = self.stored.source_at(name)
-        record = None if at is None else self._at.get(at)
-        return record.source if record else None
+        if found := self._sources.get(name):
+            return found
+        rows, sources = self._stored_sources
+        number = rows.source_at(name) if rows else None
+        if number is not None:
+            return sources[number]
+        return self._sources.get(name)  # it may have been taken into memory just now
 
     def is_alone(self, record: SourceRecord) -> bool:
         """Whether all that a source lists is of its own id, and nobody else lists such."""
@@ -160,15 +166,21 @@ class Merger:
         states: list[State | None] = [None] * len(pack.sources)
         for record, number in numbers.items():
             states[number] = self.state_of(record)
+        self._at = {number: record for record, number in numbers.items()}
+        self._taken = {}
+        rows = self.stored.open(pack, states)
+        self._show(rows)
+        for record, number in numbers.items():
             for origin in record.rows:
                 self._forget(origin)
             record.list({})
             record.stored, record.keys = number, frozenset({record.origin})
             self._count(record, record.keys)
-        self._at = {number: record for record, number in numbers.items()}
-        self._taken = {}
-        rows = self.stored.open(pack, states)
         return before.moved(rows, {each.name: each for each in self.entries_in_memory()})
+
+    def _show(self, rows: StoredRows) -> None:
+        """Let readers find the sources of these rows, all of one moment."""
+        self._stored_sources = rows, {number: each.source for number, each in self._at.items()}
 
     def _forget(self, origin: Origin) -> None:
         """Let go of a row in memory that is looked up in the pack from now on."""

@@ -200,6 +200,12 @@ class StoredRows:
         at_source = None if row is None else self._states[self.pack.source_at(row)]
         return None if row is None or at_source is None else self._entry(row, name, at_source)
 
+    def source_at(self, name: str) -> int | None:
+        """The number of the source of a name, if it is in the pool."""
+        row = self.pack.row_of(name)
+        number = None if row is None else self.pack.source_at(row)
+        return None if number is None or self._states[number] is None else number
+
     def values(self) -> Iterator[Entry]:
         """The entries in the order of their names here."""
         for start, stop, at_source in self._parts():

@@ -96,13 +96,15 @@ class StoredSources:
         here, pack = self.listing(number), self._pack
         if here.keys() != rows.keys():
             return None
-        at_source: set[State] = {r.state for r in rows.values() if r.state in AT_SOURCE}
-        state: State | None = next(iter(at_source), self._states[number])
-        same = len(at_source) <= 1 and all(
-            isinstance(row, StoredCapability) and row.state == pack.state(row.row, state or "ready")
+        at_source = AT_SOURCE.intersection(row.state for row in rows.values())
+        state = min(at_source) if at_source else self._states[number]
+        if state is None or len(at_source) > 1:
+            return None
+        same = (
+            isinstance(row, StoredCapability) and row.state == pack.state(row.row, state)
             for row in rows.values()
         )
-        return state if same else None
+        return state if all(same) else None
 
     def has_bare(self, number: int, start: str) -> bool:
         """Whether the legal form of an own name of a source begins like this."""
