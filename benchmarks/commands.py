@@ -69,7 +69,7 @@ class Row(NamedTuple):
 ALONE = (
     Row("--version", "bare", ("--version",)),
     Row("--help", "bare", ("--help",)),
-    Row("search among the tools that come along", "bare", ("search", QUERY)),
+    Row("search, tools that come along", "bare", ("search", QUERY)),
     Row("search", "large", ("search", QUERY)),
     Row("list", "large", ("list",)),
 )
@@ -148,7 +148,8 @@ def measured_table(checkouts: Sequence[Checkout], rounds: int) -> str:
             for found, figures in zip(beside, _measured([checkout], BESIDE, rounds), strict=True):
                 found.update(figures)
     rows = [
-        [row.label] + [f"{figures[checkout.name]:.2f}" for checkout in checkouts]
+        [f"`toolcrib {row.label}`" if row in ALONE else row.label]
+        + [f"{figures[checkout.name]:.2f}" for checkout in checkouts]
         for row, figures in zip((*ALONE, *BESIDE), (*alone, *beside), strict=True)
     ]
     return table(["command", *(f">{checkout.name}" for checkout in checkouts)], rows)

@@ -17,7 +17,7 @@ from tests.workshop import (
     search_rules,
     searching,
 )
-from toolcrib.model import Answer, NameFilter, Query, ToolInfo
+from toolcrib.model import EXCLUDE_NOTHING, Answer, EntryGroups, NameFilter, Query, ToolInfo
 from toolcrib.search import Search, answer_query
 from toolcrib.search.answer import MOST_NAMESPACES, MOST_NEAREST, ONE_LINE, namespaces
 from toolcrib.search.confidence import LOW
@@ -368,7 +368,7 @@ def test_the_nearest_names_are_none_that_are_hidden(search: Search):
 
 def test_namespaces_are_the_largest_first_and_the_rest_summed_up():
     entries = pooled(*many(400), *SEEN)
-    counted = namespaces(entries.values())
+    counted = namespaces(EntryGroups.of(entries), EXCLUDE_NOTHING)
     assert len(counted) == MOST_NAMESPACES + 1
     assert list(counted.values())[:-1] == sorted(list(counted.values())[:-1], reverse=True)
     assert list(counted)[-1] == "others"

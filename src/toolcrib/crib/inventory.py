@@ -34,8 +34,8 @@ from toolcrib.crib.unavailable_servers import UnavailableServers
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import Caller
 from toolcrib.model import Entry, EntryGroups, EntryTraits, Json, Kind, NameFilter, ToolInfo
-from toolcrib.pool import EntryCache, EntryTable, Pool
-from toolcrib.search import PoolFacts, StoredFacts, facts_version
+from toolcrib.pool import EntryCache, EntryTable, FactMaker, Pool
+from toolcrib.search import PoolFacts, StoredFacts, facts_of, facts_version
 from toolcrib.settings import Settings
 from toolcrib.sources import (
     FunctionSource,
@@ -249,6 +249,17 @@ class Inventory:
                 (None if changed else _stored_facts_of(entries)) or old.changed(entries, changed)
             ),
         )
+
+    def fact_maker(self) -> FactMaker:
+        """What makes the facts that are stored with entries; those that are known are taken."""
+        entries = self.pool.entries
+        known = self.facts(entries)
+
+        def text_of(entry: Entry) -> str:
+            facts = known.of_name(entry.name) if entries.get(entry.name) == entry else None
+            return (facts or facts_of(entry)).text
+
+        return FactMaker(facts_version(), text_of)
 
     def why_unknown(self, name: str, caller: Caller) -> str:
         """Why there is no such tool for this caller, where the server that it names is the reason.

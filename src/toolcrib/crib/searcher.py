@@ -66,6 +66,7 @@ class Searcher:
             entries,
             self._rules,
             hidden=hidden,
+            known_groups=partial(self._inventory.groups, entries),
             embed=partial(catalog.with_vectors, size=view.vector_size),
             look=catalog.look,
             products=partial(self._pool_products, entries, hidden, (scope, query.kinds)),

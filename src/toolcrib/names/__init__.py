@@ -33,6 +33,7 @@ from toolcrib.names.patterns import (
     bars,
     grants,
     has_wildcard,
+    name_stems,
     source_names,
 )
 from toolcrib.names.source_stems import SourceStems, overlaps, prefixes
@@ -51,6 +52,7 @@ __all__ = [
     "grants",
     "has_wildcard",
     "name_all",
+    "name_stems",
     "overlaps",
     "prefixes",
     "reserved_message",

@@ -35,7 +35,13 @@ if TYPE_CHECKING:
     from toolcrib.text.analyzer import fold, is_unspaced, stems, terms, without_stopwords, words
     from toolcrib.text.colloquial import plain_verbs
     from toolcrib.text.glossary import Glossary, Lexicon, load_glossary
-    from toolcrib.text.hidden_text import find_hidden, printable, show_hidden, without_hidden
+    from toolcrib.text.hidden_text import (
+        find_hidden,
+        may_have_hidden,
+        printable,
+        show_hidden,
+        without_hidden,
+    )
     from toolcrib.text.language import LANGUAGE_NAMES, Language, detect_language
     from toolcrib.text.pattern import BadPattern, compile_pattern
     from toolcrib.text.politeness import without_politeness, without_wrapping
@@ -68,7 +74,13 @@ else:
             "analyzer": ("fold", "is_unspaced", "stems", "terms", "without_stopwords", "words"),
             "colloquial": ("plain_verbs",),
             "glossary": ("Glossary", "Lexicon", "load_glossary"),
-            "hidden_text": ("find_hidden", "printable", "show_hidden", "without_hidden"),
+            "hidden_text": (
+                "find_hidden",
+                "may_have_hidden",
+                "printable",
+                "show_hidden",
+                "without_hidden",
+            ),
             "language": ("LANGUAGE_NAMES", "Language", "detect_language"),
             "pattern": ("BadPattern", "compile_pattern"),
             "politeness": ("without_politeness", "without_wrapping"),
@@ -129,6 +141,7 @@ __all__ = [
     "likeness",
     "list_nearest",
     "load_glossary",
+    "may_have_hidden",
     "most_tokens",
     "nearest_names",
     "our_products",

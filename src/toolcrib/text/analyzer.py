@@ -37,6 +37,7 @@ STEM_MARK = "·"
 _RUN = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
 _PART = re.compile(r"[A-Z]+s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_NO_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
 _CONTRACTION = re.compile(r"['\u2019](?:s|t|re|ve|ll|d|m)\b")
 
 
@@ -66,6 +67,8 @@ def stems(words: Iterable[str]) -> list[str]:
 
 def fold(name: str) -> str:
     """One spelling for all spellings of a name: write_file, writeFile, "Write File" are equal."""
+    if name.isascii() and "'" not in name:
+        return name.translate(_NO_SIGNS).lower()  # nearly all of them
     return "".join(re.findall(r"[^\W_]+", _normal(name))).casefold()
 
 
