@@ -135,6 +135,7 @@ class Daemon:
             web.should_exit = True
             watching.cancel()
             await self.shims.close()
+            await self.serving.sessions.close()  # else the web server would wait for their requests
             await asyncio.gather(web_task, return_exceptions=True)
             async with self._reloading:
                 await self._background.close()

@@ -8,7 +8,7 @@ between them as `Server.run` does, which puts a task and a queue in front of eac
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
-from anyio import ClosedResourceError
+from anyio import BrokenResourceError, CancelScope, ClosedResourceError
 from anyio.abc import AsyncResource
 from mcp import MCPError
 from mcp.server.caching import CacheHint
@@ -21,7 +21,6 @@ from mcp.server.runner import (
     _serve_legacy_stream,  # pyright: ignore[reportPrivateUsage]
     _serve_modern_stream,  # pyright: ignore[reportPrivateUsage]
 )
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
@@ -104,9 +103,11 @@ __all__ = [
     "PARSE_ERROR",
     "AsyncResource",
     "BaseModel",
+    "BrokenResourceError",
     "CacheHint",
     "CallNext",
     "CallToolRequestParams",
+    "CancelScope",
     "ClientCapabilities",
     "ClosedResourceError",
     "CompleteRequestParams",
@@ -145,7 +146,6 @@ __all__ = [
     "ServerMessageMetadata",
     "SessionMessage",
     "SetLevelRequestParams",
-    "StreamableHTTPSessionManager",
     "SubscribeRequestParams",
     "SubscriptionsListenRequestParams",
     "SubscriptionsListenResult",
