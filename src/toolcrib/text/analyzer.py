@@ -93,7 +93,9 @@ def _normal(text: str) -> str:
     return _CONTRACTION.sub("", text)
 
 
-def _words_of(run: str) -> list[str]:
+@lru_cache(maxsize=1 << 14)
+def _words_of(run: str) -> Sequence[str]:
+    """The words of one run; remembered, since texts have few different ones."""
     if run.isascii() and run.isalpha() and run.islower():
         return [run[:LONGEST_WORD]]  # nearly all of them
     if is_unspaced(run):
