@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from random import Random
+from typing import Any
 
 from toolcrib.errors import UnknownTool
 from toolcrib.model import (
@@ -58,7 +59,7 @@ def _is_nearer(other: Origin, mine: Origin) -> bool:
 
 def pool_from_scratch(
     sources: Sequence[Source], reserved: Iterable[Origin] = ()
-) -> dict[str, tuple[object, ...]]:
+) -> dict[str, tuple[Any, ...]]:
     """All that an entry is, by its name."""
     listed = [
         (source, {Origin.of(each): each for each in source.capabilities()}) for source in sources
@@ -72,7 +73,7 @@ def pool_from_scratch(
         *reserved,
         *(Origin(s.kind, s.id or "", "") for s in sources if s.kind in ("mcp", "sdk")),
     ]
-    found: dict[str, tuple[object, ...]] = {}
+    found: dict[str, tuple[Any, ...]] = {}
     for origin, name in names_from_scratch(by_origin).items():
         source, given = by_origin[origin]
         now = state(given, source.state(given.name))
@@ -103,7 +104,7 @@ class StampedTools:
         self.listed = 0
         self.adopted: JsonObject | None = None
 
-    def put(self, name: str, description: str, **others: object) -> None:
+    def put(self, name: str, description: str, **others: Any) -> None:
         """List a tool like this from now on."""
         tool = ToolInfo(
             name=name,

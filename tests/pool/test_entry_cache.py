@@ -47,6 +47,9 @@ def test_a_value_is_mended_by_what_changed_since_it_was_made():
 
 def test_a_value_of_another_pool_is_made_anew():
     memory = EntryCache[str, str]()
-    never = pytest.fail
+
+    def never(_old: str, _changed: Collection[str]) -> str:
+        pytest.fail("it cannot be mended")
+
     assert memory.get(pooled(*SEEN), "a", lambda: "first", never) == "first"
     assert memory.get(pooled(*SEEN), "a", lambda: "second", never) == "second"

@@ -1,9 +1,14 @@
 """A pool with a pack is the pool without one: whatever happened before, between and after."""
 
 import os
+import signal
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
+from threading import Event
+from typing import Any
 
 import pytest
 
@@ -33,7 +38,7 @@ def servers(*ids: str, tools: int = 4) -> list[StampedTools]:
     return found
 
 
-def pool_of(sources: Sequence[object], path: Path | None = None) -> Pool:
+def pool_of(sources: Sequence[Any], path: Path | None = None) -> Pool:
     """A pool of these sources, with the pack if there is one."""
     pool = Pool()
     if path and (pack := PoolPack.open(path, KEY)):
@@ -50,7 +55,7 @@ def write(pool: Pool, path: Path) -> None:
     pool.go_over(pack, plan)
 
 
-def next_day(sources: Sequence[object]) -> list[object]:
+def next_day(sources: Sequence[Any]) -> list[Any]:
     """The same sources as another process finds them."""
     return [s.copied() if isinstance(s, StampedTools) else ListedSource(*s.listed) for s in sources]
 
@@ -69,7 +74,9 @@ def test_sources_with_the_same_stamp_are_not_listed(path: Path):
     assert stored_names(pool) == set(pool.entries)
     again[0].listed = again[1].listed = 0
     assert [entry.description for entry in pool.entries.values()]
-    assert pool.resolve("mcp_a_tool_1").capability.parameters
+    tool = pool.resolve("mcp_a_tool_1").capability
+    assert isinstance(tool, ToolInfo)
+    assert tool.parameters
     assert pool.refresh(again[0]) == pool.refresh(again[1])
     assert (again[0].listed, again[1].listed) == (0, 0)
 
@@ -107,7 +114,10 @@ def test_light_properties_are_those_of_the_definition(path: Path):
 
 
 def test_going_over_to_the_file_changes_nothing_but_where_definitions_lie(path: Path):
-    sources = [*servers("a", "a_tool", "b"), ListedSource(ToolInfo(name="f", description="F"))]
+    sources: list[Any] = [
+        *servers("a", "a_tool", "b"),
+        ListedSource(ToolInfo(name="f", description="F")),
+    ]
     pool = pool_of(sources)
     before, seen, fingerprint, mirror = pool.entries, as_seen(pool), pool.fingerprint, Mirror(pool)
     write(pool, path)
@@ -121,7 +131,7 @@ def test_going_over_to_the_file_changes_nothing_but_where_definitions_lie(path: 
     assert "f" not in stored_names(pool)
 
 
-def step(pool: Pool, sources: list[object], chance: Random, path: Path) -> None:
+def step(pool: Pool, sources: list[Any], chance: Random, path: Path) -> None:
     """One thing that may happen to a pool, told to it as whoever is around it does."""
     old = chance.choice(sources) if sources else None
     match chance.randrange(6):
@@ -151,7 +161,10 @@ def step(pool: Pool, sources: list[object], chance: Random, path: Path) -> None:
 @pytest.mark.parametrize("seed", range(16))
 def test_any_history_with_packs_comes_to_what_the_sources_are(seed: int, path: Path):
     chance = Random(seed)
-    sources = [*servers(*chance.sample(IDS, 4), tools=2), functions(chance, packaged=False)]
+    sources: list[Any] = [
+        *servers(*chance.sample(IDS, 4), tools=2),
+        functions(chance, packaged=False),
+    ]
     for _ in range(6):
         pool = pool_of(sources, path)
         mirror = Mirror(pool)
@@ -170,7 +183,7 @@ def test_any_history_with_packs_comes_to_what_the_sources_are(seed: int, path: P
 
 
 def test_what_a_pack_does_not_tell_is_told(path: Path):
-    first = [*servers("a", "b", "c"), ListedSource(ToolInfo(name="f", description="F"))]
+    first: list[Any] = [*servers("a", "b", "c"), ListedSource(ToolInfo(name="f", description="F"))]
     write(pool_of(first), path)
     again = next_day(first)
     del again[2]
@@ -295,7 +308,7 @@ def test_definitions_that_are_remembered_are_few(path: Path):
 
 
 def test_groups_are_those_of_a_walk(path: Path):
-    first = [*servers("a", "b", "c"), ListedSource(ToolInfo(name="f", description="F"))]
+    first: list[Any] = [*servers("a", "b", "c"), ListedSource(ToolInfo(name="f", description="F"))]
     first[0].put("read", "r", permission_kind="read", named_by="operator")
     first[0].held["tool_1"] = "changed"
     first[1].put("read", "r", enabled=False, defer="always", required=True, searchable=False)
@@ -334,3 +347,52 @@ def test_facts_are_made_once_and_read_as_long_as_their_version_is_the_same(path:
     made.clear()
     pool.pack_plan().write(path, KEY, FactMaker("1", make))
     assert made == ["mcp_a_tool_1"]
+
+
+def test_readers_always_find_the_right_source_while_rows_move_to_and_from_the_file(path: Path):
+    sources = servers("a", "b", "c", tools=30)
+    pool, rival, done = pool_of(sources), ListedSource(), Event()
+
+    def read() -> int:
+        count = 0
+        while not done.is_set():
+            for source in sources:
+                name = f"mcp_{source.id}_tool_7"
+                assert pool.source_of(name) is source
+                assert pool.entries[name].capability.source_id == source.id
+                count += 1
+        return count
+
+    with ThreadPoolExecutor(3) as threads:
+        readers = [threads.submit(read) for _ in range(3)]
+        try:
+            for number in range(40):
+                write(pool, path)
+                rival.listed = (ToolInfo(name=f"mcp_{'abc'[number % 3]}_tool_8", description=""),)
+                pool.add(rival)
+                pool.remove(rival)
+        finally:
+            done.set()
+        assert all(reader.result() for reader in readers)
+    check(pool, sources)
+
+
+@pytest.mark.parametrize("patience_s", [0.0, 0.002, 0.005, 0.01, 0.02, 0.05])
+def test_a_writer_that_is_killed_leaves_a_whole_file(path: Path, patience_s: float):
+    first = servers("a", "b", tools=300)
+    plan = pool_of(first).pack_plan()
+    plan.write(path, KEY)
+    child = os.fork()
+    if not child:
+        try:
+            while True:
+                plan.write(path, KEY)
+        finally:
+            os._exit(1)
+    time.sleep(patience_s)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    again = next_day(first)
+    pool = pool_of(again, path)
+    assert [source.listed for source in again] == [0, 0]
+    check(pool, again)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ def as_seen(pool: Pool) -> dict[str, tuple[object, ...]]:
     }
 
 
-def check(pool: Pool, sources: Sequence[object], reserved: Sequence[str] = ()) -> None:
+def check(pool: Pool, sources: Sequence[Any], reserved: Sequence[str] = ()) -> None:
     """That a pool is what its sources make of it."""
     origins = [Origin("mcp", id, "") for id in reserved]
     expected = pool_from_scratch(sources, origins)
@@ -64,7 +65,7 @@ def functions(chance: Random, packaged: bool) -> ListedSource:
 @pytest.mark.parametrize("seed", range(12))
 def test_any_history_comes_to_what_the_sources_are(seed: int):
     chance, pool = Random(seed), Pool()
-    mirror, sources, reserved = Mirror(pool), list[object](), ()
+    mirror, sources, reserved = Mirror(pool), list[Any](), ()
     for step in range(60):
         before, was = pool.entries, as_seen(pool)
         match chance.randrange(6):

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from functools import lru_cache, partial
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from toolcrib.model import Capability, Entry, State
 from toolcrib.names import NameStems, Origin
@@ -104,6 +104,8 @@ class GivenEntry(Entry):
     """The entry of a capability in memory."""
 
     __slots__ = ("_listed", "_named")
+    _listed: GivenCapability
+    _named: Capability | None
 
     def __init__(self, name: str, listed: GivenCapability, overlaps: NameStems) -> None:
         put = partial(object.__setattr__, self)
@@ -116,13 +118,14 @@ class GivenEntry(Entry):
         put("_named", None)
 
     @property
-    def capability(self) -> Capability:
+    def capability(self) -> Capability:  # type: ignore[override] - a field of others
         """The definition under the name that models see, with its pin; made once."""
-        if self._named is None:
+        named = self._named
+        if named is None:
             given = self._listed.given
             named = replace(given, name=self.name, pin=given.pin or pin(given))
             object.__setattr__(self, "_named", named)
-        return self._named
+        return named
 
     @property
     def content(self) -> str:
@@ -179,7 +182,7 @@ def stamp_of(source: Source) -> str:
 
 def content_of(given: Capability) -> str:
     """A hash of the kind and of every field but the pin and the module."""
-    values = (given.kind, *_values_of(type(given))(given))
+    values: Any = (given.kind, *_values_of(type(given))(given))
     try:
         content = marshal.dumps(values, 2)  # the last version in which equal values are equal bytes
     except ValueError:  # a mapping or a text of a class of its own

@@ -9,8 +9,6 @@ Whoever changes the pool is alone here; what readers hold are tables, which neve
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from hashlib import sha256
-from typing import NamedTuple
 
 from toolcrib.model import Entry, State
 from toolcrib.names import (
@@ -22,19 +20,13 @@ from toolcrib.names import (
     reserved_message,
 )
 from toolcrib.pool.entry_table import EntryTable
-from toolcrib.pool.events import ToolsUpdated
 from toolcrib.pool.listing import AT_SOURCE, Listing
 from toolcrib.pool.pool_pack import PoolPack
+from toolcrib.pool.settlement import Settlement, news_of, print_difference
 from toolcrib.pool.source_record import Place, SourceRecord
-from toolcrib.pool.stored_sources import StoredChange, StoredSources
+from toolcrib.pool.stored_entry import StoredRows
+from toolcrib.pool.stored_sources import StoredSources
 from toolcrib.sources import Source
-
-
-class Settlement(NamedTuple):
-    """The table after a change, and what is new in it."""
-
-    entries: EntryTable
-    news: ToolsUpdated
 
 
 class Merger:
@@ -46,6 +38,7 @@ class Merger:
         self.fingerprint = 0
         self.stored = StoredSources()
         self._sources: dict[str, Source] = {}
+        self._stored_sources: tuple[StoredRows | None, Mapping[int, Source]] = None, {}
         self._number = 0
         self._places: dict[Origin, Place] = {}
         self._names = NameBook(self._take_by_name)
@@ -123,19 +116,23 @@ class Merger:
         near = self._near_touched_stems()
         changes = self._replace(dict.fromkeys((*self._touched, *renamed, *near)))
         stored = self.stored.settle()
-        self.fingerprint += _print_difference(before, changes, stored)
-        news = _news(before, changes, stored)
+        self.fingerprint += print_difference(before, changes, stored)
+        news = news_of(before, changes, stored)
         entries = before.changed({**self._taken, **changes}, stored.entries, stored.names)
+        if stored.entries is not None:
+            self._show(stored.entries)
         self._touched, self._stems_touched, self._taken = {}, {}, {}
         return Settlement(entries, news)
 
     def source_of(self, name: str) -> Source | None:
         """Where the entry of this name comes from; None if there is no such entry."""
-        if name in self._sources:
-            return self._sources[name]
-        at = self.stored.source_at(name)
-        record = None if at is None else self._at.get(at)
-        return record.source if record else None
+        if found := self._sources.get(name):
+            return found
+        rows, sources = self._stored_sources
+        number = rows.source_at(name) if rows else None
+        if number is not None:
+            return sources[number]
+        return self._sources.get(name)  # it may have been taken into memory just now
 
     def is_alone(self, record: SourceRecord) -> bool:
         """Whether all that a source lists is of its own id, and nobody else lists such."""
@@ -153,7 +150,7 @@ class Merger:
         """The state that all rows of a source have from it; None if they have several."""
         if record.stored is not None:
             return self.stored.state(record.stored)
-        states = {row.state for row in record.rows.values() if row.state in AT_SOURCE}
+        states: set[State] = {r.state for r in record.rows.values() if r.state in AT_SOURCE}
         return states.pop() if len(states) == 1 else None
 
     def go_over(
@@ -169,15 +166,21 @@ class Merger:
         states: list[State | None] = [None] * len(pack.sources)
         for record, number in numbers.items():
             states[number] = self.state_of(record)
+        self._at = {number: record for record, number in numbers.items()}
+        self._taken = {}
+        rows = self.stored.open(pack, states)
+        self._show(rows)
+        for record, number in numbers.items():
             for origin in record.rows:
                 self._forget(origin)
             record.list({})
             record.stored, record.keys = number, frozenset({record.origin})
             self._count(record, record.keys)
-        self._at = {number: record for record, number in numbers.items()}
-        self._taken = {}
-        rows = self.stored.open(pack, states)
         return before.moved(rows, {each.name: each for each in self.entries_in_memory()})
+
+    def _show(self, rows: StoredRows) -> None:
+        """Let readers find the sources of these rows, all of one moment."""
+        self._stored_sources = rows, {number: each.source for number, each in self._at.items()}
 
     def _forget(self, origin: Origin) -> None:
         """Let go of a row in memory that is looked up in the pack from now on."""
@@ -265,7 +268,7 @@ class Merger:
             wanted = (name for name in self.stored.names_of(new) if name in names)
         else:
             wanted = iter(names.every_name()) if new else iter(())
-        for at in {self.stored.source_at(name) for name in tuple(wanted)}.intersection(new):
+        for at in new.intersection({self.stored.source_at(name) for name in tuple(wanted)}):
             self._take(self._at[at])
 
     def _take_near_stems(self) -> None:
@@ -294,8 +297,8 @@ class Merger:
         parts = {part for stem in touched for part in prefixes(stem)}
         heads = tuple({stem.partition("_")[0] for stem in touched})
         for record in self.records.values() if touched else ():
-            counted = {key for key in record.keys if key in self._stems}
-            if any(key.stem in parts for key in counted) or counted != record.keys:
+            is_counted = [key in self._stems for key in record.keys]
+            if not all(is_counted) or any(key.stem in parts for key in record.keys):
                 yield from (each for each in record.rows if _begins(each, heads, touched))
 
     def _replace(self, dirty: Iterable[Origin]) -> Mapping[str, Entry | None]:
@@ -343,37 +346,3 @@ def _refused(origin: Origin, source: Source) -> str:
     """Why a tool is left out."""
     whose = ":".join(filter(None, (source.kind, source.id)))
     return f"{whose}: {reserved_message(origin.own_name)}"
-
-
-def _news(
-    before: EntryTable, changes: Mapping[str, Entry | None], stored: StoredChange
-) -> ToolsUpdated:
-    pairs = [(before.get(name), entry) for name, entry in changes.items()]
-    added = tuple(entry for old, entry in pairs if entry and old is None)
-    changed = tuple(entry for old, entry in pairs if entry and old is not None and old != entry)
-    removed = tuple(old for old, entry in pairs if entry is None and old is not None)
-    left = tuple(each for name, each in stored.removed.items() if name not in changes)
-    return ToolsUpdated(
-        (*added, *stored.added) if added or not stored.added else stored.added,
-        (*changed, *stored.changed),
-        (*removed, *left),
-    )
-
-
-def _print_difference(
-    before: EntryTable, changes: Mapping[str, Entry | None], stored: StoredChange
-) -> int:
-    """By how much the fingerprint is another one."""
-    difference = stored.print
-    for name, entry in changes.items():
-        old = None if name in stored.removed else before.get(name)
-        if old and not (entry and entry.content == old.content):
-            difference -= entry_print(name, old.content)
-        if entry and not (old and entry.content == old.content):
-            difference += entry_print(name, entry.content)
-    return difference
-
-
-def entry_print(name: str, content: str) -> int:
-    """A number of a name and what is under it; a fingerprint is the sum of them."""
-    return int.from_bytes(sha256(f"{name} {content}".encode()).digest())

@@ -47,7 +47,7 @@ class NameColumn(TextColumn):
         at = crc32(content) % len(table)
         while row := table[at]:
             start = ends[row - 2] if row > 1 else 0
-            if self._text[start : ends[row - 1]] == content:
+            if bytes(self._text[start : ends[row - 1]]) == content:
                 return row - 1
             at = (at + 1) % len(table)
         return None
@@ -82,7 +82,8 @@ class ItemColumn:
         """The bytes of a row. Raises `PackDamaged` if they are not what was written."""
         start = self._ends[row - 1] if row else 0
         content = bytes(self._items[start : self._ends[row]])
-        if item_digest(content) != self._digests[row * DIGEST_BYTES : (row + 1) * DIGEST_BYTES]:
+        written = self._digests[row * DIGEST_BYTES : (row + 1) * DIGEST_BYTES]
+        if item_digest(content) != bytes(written):
             raise PackDamaged(f"row {row} of the {self._name} is damaged")
         return content
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from toolcrib.model import Entry, JsonObject, State
 from toolcrib.pool.definition_codec import encode_card, encode_definition, traits_number
 from toolcrib.pool.listing import AT_SOURCE, GivenCapability, Listed, Listing, as_stamped
-from toolcrib.pool.merger import Merger, entry_print
+from toolcrib.pool.merger import Merger
 from toolcrib.pool.pack_columns import (
     ItemWriter,
     hash_sections,
@@ -18,6 +18,7 @@ from toolcrib.pool.pack_columns import (
     written_later,
 )
 from toolcrib.pool.pool_pack import KIND, PIN_BYTES, STATES, VERSION, PoolPack, RawRow
+from toolcrib.pool.settlement import entry_print
 from toolcrib.pool.source_record import SourceRecord
 from toolcrib.pool.stored_entry import StoredCapability
 from toolcrib.store import write_pack

@@ -178,9 +178,8 @@ class Pool:
         self.is_damaged = True
         pack.set_aside()
         packed = pack.sources[pack.source_at(row)]
-        records = self._merger.records.values()
-        key = packed.kind, packed.id
-        sources = [each.source for each in records if (each.origin[:2]) == key]
+        records, key = tuple(self._merger.records.values()), (packed.kind, packed.id)
+        sources = [each.source for each in records if each.origin[:2] == key]
         for given in (each for source in sources for each in source.capabilities()):
             if (given.name, content_of(given)) == (pack.bare(row), pack.content(row)):
                 return given

@@ -222,8 +222,8 @@ class RawRow(NamedTuple):
 
 
 def _source(values: list[Any]) -> PackedSource:
-    *others, number, is_entangled = values
-    return PackedSource(*others, int(number, 16), is_entangled)
+    kind, id, stamp, summary, start, stop, number, entangled = values
+    return PackedSource(kind, id, stamp, summary, start, stop, int(number, 16), entangled)
 
 
 def _no_mender(row: int) -> Capability:

@@ -28,6 +28,8 @@ class StoredEntry(Entry):
     """An entry whose definition lies in a pool pack, and is read when somebody asks for it."""
 
     __slots__ = ("_pack", "_row")
+    _pack: PoolPack
+    _row: int
 
     def __init__(
         self, pack: PoolPack, row: int, name: str, state: State, overlaps: NameStems = ()
@@ -197,6 +199,12 @@ class StoredRows:
         row = self.pack.row_of(name)
         at_source = None if row is None else self._states[self.pack.source_at(row)]
         return None if row is None or at_source is None else self._entry(row, name, at_source)
+
+    def source_at(self, name: str) -> int | None:
+        """The number of the source of a name, if it is in the pool."""
+        row = self.pack.row_of(name)
+        number = None if row is None else self.pack.source_at(row)
+        return None if number is None or self._states[number] is None else number
 
     def values(self) -> Iterator[Entry]:
         """The entries in the order of their names here."""

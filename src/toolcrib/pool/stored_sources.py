@@ -96,13 +96,15 @@ class StoredSources:
         here, pack = self.listing(number), self._pack
         if here.keys() != rows.keys():
             return None
-        at_source = {row.state for row in rows.values() if row.state in AT_SOURCE}
-        state = next(iter(at_source), self._states[number])
-        same = len(at_source) <= 1 and all(
-            isinstance(row, StoredCapability) and row.state == pack.state(row.row, state or "ready")
+        at_source = AT_SOURCE.intersection(row.state for row in rows.values())
+        state = min(at_source) if at_source else self._states[number]
+        if state is None or len(at_source) > 1:
+            return None
+        same = (
+            isinstance(row, StoredCapability) and row.state == pack.state(row.row, state)
             for row in rows.values()
         )
-        return state if same else None
+        return state if all(same) else None
 
     def has_bare(self, number: int, start: str) -> bool:
         """Whether the legal form of an own name of a source begins like this."""
@@ -139,7 +141,8 @@ class StoredSources:
         before, now = (
             StoredRows(self._pack, tuple(each)) for each in (self._settled, self._states)
         )
-        came, changed, gone, difference = [], [], [], 0
+        came: list[tuple[PackedSource, State]] = []
+        changed, gone, difference = list[Entry](), list[Entry](), 0
         for number in sorted(self._touched):
             source, was, state = self._source(number), self._settled[number], self._states[number]
             if state and not was:
