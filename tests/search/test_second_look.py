@@ -161,7 +161,7 @@ def test_both_engines_answer_alike(text: str):
     one, other = found
     assert [hit.name for hit in one.hits] == [hit.name for hit in other.hits] != []
     scores = [hit.score for hit in one.hits]
-    assert scores == pytest.approx([hit.score for hit in other.hits], abs=1e-5)
+    assert scores == pytest.approx([hit.score for hit in other.hits], abs=1e-3)  # of 16 bits
 
 
 def test_the_look_is_at_the_first_visible_matches_and_at_no_other():

@@ -35,23 +35,20 @@ class GlobalOptions:
     def settings(
         self,
         *,
-        lasts: bool = False,
         content: bytes | None = None,
         changes: Mapping[str, str] | None = None,
     ) -> "Settings":
         """The settings, read now. Raises `ConfigError`.
 
-        A process that `lasts` has its index in memory, unless the settings name another: that takes
-        a while to build, and answers sooner than a stored one. `content` stands for the content of
-        the settings file; `changes` are more variables of the environment, which win.
+        `content` stands for the content of the settings file; `changes` are more variables of the
+        environment, which win.
         """
         from toolcrib.settings import load_settings
 
         settings = load_settings({**os.environ, **(changes or {})}, self.config, content)
         files = (*settings.mcp_config, *(path.absolute() for path in self.mcp_config))
-        index = "memory" if lasts and settings.index == "auto" else settings.index
         modules = (*settings.tool_modules, *self.tools)
-        update = {"mcp_config": files, "tool_modules": modules, "index": index}
+        update = {"mcp_config": files, "tool_modules": modules}
         return settings.model_copy(update=update)
 
     def lasting_settings(self) -> tuple["Settings", str]:
@@ -66,14 +63,14 @@ class GlobalOptions:
         copies = LastGoodCopies(Settings().state_folder)
         try:
             content = file.read()
-            settings = self.settings(lasts=True, content=content)
+            settings = self.settings(content=content)
         except ConfigError as error:
             gone = isinstance(error.__cause__, FileNotFoundError)
             copy = None if gone else copies.read(file.path)
             if copy is None:
                 raise
             with suppress(ConfigError):  # what is wrong may not be in the file
-                before = self.settings(lasts=True, content=copy)
+                before = self.settings(content=copy)
                 return before, f"{error}. Until then, what it said before holds"
             raise
         copies.keep(file.path, content)

@@ -30,16 +30,18 @@ from toolcrib.access import (
     why_hidden,
 )
 from toolcrib.crib.fleet import Fleet, OffersListener
+from toolcrib.crib.pack_files import PackFiles
 from toolcrib.crib.unavailable_servers import UnavailableServers
-from toolcrib.errors import ToolcribError
+from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.execute import Caller
 from toolcrib.model import Entry, EntryGroups, EntryTraits, Json, Kind, NameFilter, ToolInfo
-from toolcrib.pool import EntryCache, EntryTable, FactMaker, Pool
+from toolcrib.pool import EntryCache, EntryTable, FactMaker, Pool, PoolPack
 from toolcrib.search import PoolFacts, StoredFacts, facts_of, facts_version
 from toolcrib.settings import Settings
 from toolcrib.sources import (
     FunctionSource,
     Source,
+    StampedSource,
     ToolFacts,
     WatchableSource,
     public_functions,
@@ -57,11 +59,12 @@ _log = logging.getLogger(__name__)
 class Inventory:
     """The pool of one crib and all that feeds it. Safe to share between threads.
 
-    `changing` is held by whoever changes the pool.
+    `changing` is held by whoever changes the pool. `packs`: where it may be found as it was.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, packs: PackFiles | None = None) -> None:
         self.settings = settings
+        self._packs = packs
         self.pool = Pool()
         self.changing = RLock()
         self.fleet = Fleet(self.pool, self.changing, self.relist)
@@ -81,6 +84,7 @@ class Inventory:
         )
         self._problems = found.problems
         self.add_source(*found.sources)
+        self._look_in_pack()
         self.fleet.open(found.servers)
         if self.settings.apps.enabled:
             self._problems += self._apps.problems
@@ -134,6 +138,8 @@ class Inventory:
 
     def add_source(self, *sources: Source) -> None:
         """Take whole sources in; what is wrong with them is among `problems`."""
+        if any(isinstance(source, StampedSource) for source in sources):
+            self._look_in_pack()
         with self.changing:
             self._problems += self.pool.add(*sources)
         for source in sources:
@@ -146,6 +152,7 @@ class Inventory:
         servers = McpServers.open_added(
             server, entry, settings.state_folder, mcp_rules_of(settings)
         )
+        self._look_in_pack()
         self.fleet.add(servers)
 
     def listen(self) -> None:
@@ -273,6 +280,15 @@ class Inventory:
         self.fleet.close()
         if "_apps" in self.__dict__:
             self._apps.close()
+
+    def _look_in_pack(self) -> None:
+        """Have the servers that come from now on as the pack has them, if there is one. Once."""
+        packs, self._packs = self._packs, None
+        if packs is None or not packs.pool.exists():
+            return
+        with suppress(SourceError), self.changing:
+            if pack := PoolPack.open(packs.pool, packs.key):
+                self.pool.adopt(pack)
 
     @cached_property
     def _apps(self) -> AppRegistry:

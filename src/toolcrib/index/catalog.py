@@ -44,6 +44,7 @@ class Catalog:
     other arms answer meanwhile. Else they are made before a rebuild or a change returns. An
     embedder that fails costs the vector arm and nothing else: `warn` is told once, until the
     embedder works again. Documents without vectors then get them with the next change or rebuild.
+    `ready` is called on that thread when all that was missing is there.
     """
 
     def __init__(
@@ -53,11 +54,13 @@ class Catalog:
         *,
         in_background: bool = False,
         warn: Callable[[str], None] = _log.warning,
+        ready: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
         self._in_background = in_background
         self._warn = warn
+        self._tell_ready = ready
         self._failing: set[str] = set()
         self._writing = RLock()
         self._fingerprint = ""
@@ -264,7 +267,9 @@ class Catalog:
             chunk = dict(islice(self._pending.items(), CHUNK))
             if not chunk:
                 self._index_made()
-                return False
+        if not chunk:
+            self._tell_ready()
+            return False
         try:
             vectors = self._embed(chunk)
         except (EmbedError, StoreError) as error:

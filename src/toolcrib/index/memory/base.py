@@ -75,6 +75,11 @@ class IndexBase:
         return int(self.label_lengths.max(initial=0))
 
     @cached_property
+    def label_roots(self) -> NDArray[np.float64]:
+        """The root of each label's length."""
+        return label_roots(self.label_lengths)
+
+    @cached_property
     def matrix(self) -> NDArray[np.float32]:
         """The vectors in the numbers that products are made of: four times as quick."""
         return self.vectors.astype(np.float32)
@@ -214,6 +219,11 @@ def merge_drafts(*some: tuple[BaseDraft, NDArray[np.bool_]]) -> IndexBase:
         vectors=_scattered(_of_one_size(drafts), places),
         vectored=_scattered([draft.vectored for draft in drafts], places),
     )
+
+
+def label_roots(lengths: NDArray[np.int32]) -> NDArray[np.float64]:
+    """The root of each length; of an empty label, that of one character."""
+    return np.sqrt(np.maximum(lengths, 1))
 
 
 def sign_bits(vectors: NDArray[np.float16] | NDArray[np.float32]) -> NDArray[np.uint64]:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from math import sqrt
 
 import numpy as np
@@ -17,8 +18,9 @@ from toolcrib.index.fuzzy_match import (
     may_be_part,
     stands_for,
 )
+from toolcrib.index.memory.base import label_roots
 from toolcrib.index.memory.overlay import KEY_SEPARATOR
-from toolcrib.index.memory.postings import OverlaidPostings, Posting, Rows
+from toolcrib.index.memory.postings import FEW, OverlaidPostings, Posting, Rows
 from toolcrib.index.memory.ranking import ScoreBoard
 from toolcrib.index.memory.rows import SnapshotRows
 from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
@@ -86,7 +88,7 @@ class Like:
         characters = sum(map(len, words))
         if not characters or hopeless(characters, self._longest_label):
             return []
-        labels = zip(*self._found(words, sqrt(characters)), strict=True)
+        labels = zip(*self._found(words, characters), strict=True)
         alike = (
             (id, likeness(some, self._lengths[label], characters))
             for label, some in labels
@@ -94,24 +96,31 @@ class Like:
         )
         return by_likeness(alike, limit=limit, exclude=exclude)
 
-    def _found(self, words: Collection[str], query: float) -> tuple[Sequence[int], Sequence[float]]:
-        """The labels in which enough of the query is found, and how many characters of it.
-
-        `query` is the root of how many characters it has.
-        """
-        meanings = [self._meaning(word) for word in words]
+    def _found(
+        self, words: Collection[str], characters: int
+    ) -> tuple[Sequence[int], Sequence[float]]:
+        """The labels in which enough of the query is found, and how many characters of it."""
+        bar, needed = (LEAST_LIKENESS - 1e-9) * sqrt(characters), LEAST_LIKENESS**2 * characters
         with self._board.clean() as (found, touched):
-            for rows, weights in meanings:
+            for word in sorted(words, key=len):
+                rows, weights = self._meaning(word)
                 found[rows] += weights
                 touched.append(rows)
-            enough = [self._enough(rows, found[rows], query) for rows in touched]
-            labels = np.unique(np.concatenate(enough))
+            # What has only the short words, which together are too few characters, is not alike.
+            short = accumulate(sorted(map(len, words)))
+            sought = touched[sum(length < needed - 1e-9 for length in short) :]
+            labels = self._enough(found, sought, bar)
             return labels.tolist(), found[labels].tolist()
 
-    def _enough(self, rows: Rows, found: NDArray[np.float64], query: float) -> Rows:
-        """Those of the labels that may reach the least likeness; less rounding."""
-        bar = (LEAST_LIKENESS - 1e-9) * query * np.sqrt(np.maximum(self._lengths[rows], 1))
-        return rows[found >= bar]
+    def _enough(
+        self, found: NDArray[np.float64], sought: Sequence[Rows], bar: float
+    ) -> NDArray[np.integer]:
+        """Those of the labels in which enough is found; all are looked at if these are many."""
+        roots = self._roots
+        if sum(map(len, sought)) * FEW > len(roots):
+            return np.flatnonzero(found >= bar * roots)
+        enough = [rows[found[rows] >= bar * roots[rows]] for rows in sought]
+        return np.unique(np.concatenate(enough))
 
     def _meaning(self, word: str) -> Posting:
         """The labels that have what a word stands for, with how many of its characters; cached."""
@@ -134,7 +143,7 @@ class Like:
                 best[rows] = np.maximum(best[rows], characters)
                 touched.append(rows)
             every = np.unique(np.concatenate([*touched, np.zeros(0, np.int32)]))
-            return Posting(every, best[every])
+            return Posting(every.astype(np.intp), best[every])
 
     def _id_of(self, label: int) -> str:
         """Whose label it is; "" if that is gone."""
@@ -159,6 +168,13 @@ class Like:
     def _lengths(self) -> NDArray[np.int32]:
         base, added = self.rows.base.label_lengths, self.rows.overlay.labels.lengths
         return np.concatenate([base, added]) if added.size else base
+
+    @cached_property
+    def _roots(self) -> NDArray[np.float64]:
+        """The root of each label's length; that of the base is made once."""
+        added = self.rows.overlay.labels.lengths
+        roots = self.rows.base.label_roots
+        return np.concatenate([roots, label_roots(added)]) if added.size else roots
 
     @cached_property
     def _longest_label(self) -> int:

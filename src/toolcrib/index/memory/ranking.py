@@ -1,6 +1,6 @@
 """From scores by row to a ranking, and the room in which scores are added up."""
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from threading import local
 
@@ -16,32 +16,17 @@ Scores = NDArray[np.float64]
 def rank_rows(
     id_of: Callable[[int], str], rows: NDArray[np.integer], scores: Scores, limit: int | None
 ) -> Ranking:
-    """The rows that score above zero, best first, ties by id, at most `limit`.
-
-    `scores` has one for each of the rows.
-    """
-    best = _best(scores, limit)
-    ids = map(id_of, rows[best].tolist())
-    by_rank = sorted(zip((-scores[best]).tolist(), ids, strict=True))
+    """Best first, ties by id, at most `limit`. `scores` has one for each of the rows."""
+    if limit is not None and len(rows) > limit:
+        best = scores >= (lowest_of_best(scores, limit) if limit else np.inf)
+        rows, scores = rows[best], scores[best]
+    by_rank = sorted(zip((-scores).tolist(), map(id_of, rows.tolist()), strict=True))
     return [Match(id, -score) for score, id in by_rank[:limit]]
 
 
 def lowest_of_best(scores: Scores, limit: int) -> float:
     """The score of the last of the `limit` best; there are at least as many."""
     return float(np.partition(scores, len(scores) - limit)[len(scores) - limit])
-
-
-def _best(scores: Scores, limit: int | None) -> NDArray[np.intp]:
-    """The places of the `limit` highest scores above zero, and of all that tie with the last.
-
-    Only those above zero are partitioned: numpy's partition is slow on arrays full of equal values.
-    """
-    places = np.flatnonzero(scores > 0)
-    if limit is None or len(places) <= limit:
-        return places
-    candidates = scores[places]
-    floor = lowest_of_best(candidates, limit) if limit else np.inf
-    return places[candidates >= floor]
 
 
 class ScoreBoard(local):
@@ -62,6 +47,10 @@ class ScoreBoard(local):
         self._scores = scores
 
 
-def _wipe(scores: Scores, touched: Iterable[Rows]) -> None:
+def _wipe(scores: Scores, touched: Sequence[Rows]) -> None:
+    """Put zeros back: everywhere, where that is less work."""
+    if sum(map(len, touched)) * 16 > len(scores):
+        scores.fill(0.0)
+        return
     for rows in touched:
         scores[rows] = 0.0

@@ -7,7 +7,7 @@ rows once, and is remembered as long as it lives: that of the base for all snaps
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,6 +17,8 @@ from toolcrib.index.memory.base import IndexBase
 from toolcrib.index.memory.overlay import Overlay
 from toolcrib.index.memory.postings import Rows
 from toolcrib.model import NameFilter
+
+Number = TypeVar("Number", np.int32, np.intp)
 
 FEW_ROWS = 8
 """Below one in so many visible rows, only those are scored."""
@@ -35,7 +37,7 @@ class VisibleRows(NamedTuple):
     rows: Rows | None = None
     places: Rows | None = None
 
-    def of(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    def of(self, rows: NDArray[Number]) -> NDArray[Number]:
         """Those of the rows that are visible."""
         return rows if self.mask is None else rows[self.mask[rows]]
 

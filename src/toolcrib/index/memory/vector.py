@@ -60,7 +60,9 @@ class Vector:
         rows = visible.rows
         if rows is None:
             rows = self._candidates(query, visible.mask, limit)
-        return rank_rows(self.rows.id_of, rows, self._cosines(query, rows), limit)
+        cosines = self._cosines(query, rows)
+        found = np.flatnonzero(cosines > 0)
+        return rank_rows(self.rows.id_of, rows[found], cosines[found], limit)
 
     def _candidates(
         self, query: NDArray[np.float32], mask: NDArray[np.bool_] | None, limit: int | None
