@@ -1,205 +1,255 @@
-"""What a crib keeps for the next start, and what becomes of it: never trusted, never needed."""
+"""What a crib keeps for its next start, and that a bad file costs time and nothing else."""
 
 import os
-from collections.abc import Callable
-from multiprocessing import get_context
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from random import Random
 
 import pytest
 
-from tests.crib.packed_crib import WORDS, answers, opened, servers, write_for_ever
+from tests.crib.test_crib import WordHashes
 from tests.plan import amount
-from tests.store.test_full_disk import room_for
-from tests.waiting import HANG_S, let_pass
-from toolcrib.crib import Crib
-from toolcrib.index import Document, document_of
-from toolcrib.model import Capability
-from toolcrib.store import write_pack
+from tests.pool.from_scratch import StampedTools
+from tests.powers import modes_hold
+from toolcrib import Crib
+from toolcrib.crib import inventory_of
+from toolcrib.embed import Embedder
+from toolcrib.settings import EmbedSettings, Settings
 
-Spoil = Callable[[Path], None]
+WORDS = Settings(store=":memory:", embed=EmbedSettings(embedder="none"))
+NOUNS = "file message issue page event invoice channel folder branch ticket calendar photo".split()
+QUERIES = ("read a message", "delete the calendar", "create_page", "slack channel", "")
+
+
+def servers(count: int = 6) -> list[StampedTools]:
+    """Enough tools to be packed."""
+    found = [StampedTools(id) for id in ("slack", "jira", "files", "memory", "mail", "photos")]
+    for source in found[:count]:
+        for verb in ("read", "list", "create", "delete"):
+            for noun in NOUNS:
+                source.put(f"{verb}_{noun}", f"{verb.title()} one {noun} of {source.id}")
+    return found[:count]
+
+
+@contextmanager
+def opened(
+    sources: list[StampedTools], settings: Settings = WORDS, embedder: Embedder | None = None
+) -> Iterator[Crib]:
+    with Crib(settings, embedder=embedder) as crib:
+        crib.add_source(*sources)
+        yield crib
+
+
+def answers(crib: Crib) -> list[list[tuple[str, float]]]:
+    return [[(hit.name, hit.score) for hit in crib.search(query)] for query in QUERIES]
+
+
+def kept(home: Path) -> dict[str, Path]:
+    """The files of the packs by their endings."""
+    return {path.suffix: path for path in home.rglob("packs/*.*") if path.suffix != ".key"}
+
+
+def was_packed(crib: Crib) -> bool:
+    """Whether all was found in the files."""
+    inventory = inventory_of(crib)
+    crib.search("anything")
+    return inventory.pool.pack is not None and crib._live_index.is_packed
 
 
 @pytest.fixture
-def folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where packs are kept, of one program; with a pair."""
-    monkeypatch.setattr("toolcrib.crib.crib._program", lambda: "some program")
-    with opened() as crib:
-        crib.search("anything")
-    return WORDS.state_folder / "packs"
+def first(home: Path) -> list[list[tuple[str, float]]]:
+    """What the first crib found; it has left its packs."""
+    with opened(servers()) as crib:
+        found = answers(crib)
+    assert set(kept(home)) == {".pool", ".index"}
+    return found
 
 
-@pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the capabilities that are indexed from their definitions."""
-    names: list[str] = []
+def test_the_next_start_lists_nothing_and_finds_the_same(first: object) -> None:
+    sources = servers()
 
-    def spy(capability: Capability, *, id: str = "", bare: str = "") -> Document:
-        names.append(capability.name)
-        return document_of(capability, id=id, bare=bare)
-
-    monkeypatch.setattr("toolcrib.index.catalog.document_of", spy)
-    return names
+    with opened(sources) as crib:
+        assert was_packed(crib)
+        assert answers(crib) == first
+        assert [source.listed for source in sources] == [0] * len(sources)
 
 
-@pytest.fixture(scope="module")
-def expected() -> list[tuple[str, float]]:
-    """What is found by an index that was made from the definitions."""
-    with Crib(WORDS.model_copy(update={"index": "memory"})) as crib:
-        crib.add_source(*servers())
-        return answers(crib)
+def test_what_changed_meanwhile_is_listed_and_found(first: object) -> None:
+    sources = servers()
+    sources[0].put("knit_sock", "Knit a sock of wool")
+    del sources[1].tools["read_file"]
+
+    with opened(sources) as crib, opened_afresh(sources) as expected:
+        assert crib.search("knit a sock")[0].name == "mcp_slack_knit_sock"
+        assert "mcp_jira_read_file" not in crib.entries()
+        assert answers(crib) == answers(expected) != first
+        assert [source.listed for source in sources[2:]] == [0] * 4
+    again = [source.copied() for source in sources]
+    with opened(again) as crib:
+        assert was_packed(crib)
+        assert [source.listed for source in again] == [0] * len(sources)
 
 
-def file_of(folder: Path, ending: str) -> Path:
-    [path] = folder.glob(f"*.{ending}")
-    return path
+def opened_afresh(sources: list[StampedTools]) -> "contextmanager[Crib]":
+    """The same without any pack."""
+    copies = [source.copied() for source in sources]
+    return opened(copies, WORDS.model_copy(update={"index": "memory"}))
 
 
-def test_the_next_start_indexes_nothing(
-    folder: Path, made: list[str], expected: list[tuple[str, float]]
-):
-    assert {path.suffix for path in folder.iterdir()} >= {".pool", ".index"}
-    with opened() as crib:
-        assert answers(crib) == expected
-        assert crib.index.is_stored()
-    assert made == []
+@pytest.mark.parametrize("gone", range(6))
+def test_a_server_that_is_gone_is_not_found(first: object, gone: int) -> None:
+    sources = servers()
+    lost = sources.pop(gone)
+
+    with opened(sources) as crib, opened_afresh(sources) as expected:
+        assert answers(crib) == answers(expected)
+        assert not any(entry.source_id == lost.id for entry in crib.entries().values())
 
 
-def test_it_indexes_what_came_since_and_forgets_what_went(folder: Path, made: list[str]):
-    with opened(2) as crib:
-        assert [hit.name for hit in crib.search("knit a sock")] == [
-            "mcp_extra_extra_0",
-            "mcp_extra_extra_1",
-        ]
-    assert sorted(made) == ["mcp_extra_extra_0", "mcp_extra_extra_1"]
-    with opened() as crib:
-        assert not [hit for hit in crib.search("knit a sock") if "extra" in hit.name]
-    assert len(made) == 2
+@pytest.mark.parametrize("ending", [".pool", ".index"])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(lambda path: path.write_bytes(b""), id="empty"),
+        pytest.param(lambda path: path.write_bytes(path.read_bytes()[:-100]), id="cut short"),
+        pytest.param(lambda path: _flip(path, 0.3), id="scratched"),
+        pytest.param(lambda path: _flip(path, 0.999), id="scratched in its table"),
+        pytest.param(lambda path: path.with_name("packs.key").unlink(), id="of another key"),
+        pytest.param(lambda path: path.unlink(), id="gone"),
+        pytest.param(lambda path: (path.unlink(), path.mkdir()), id="a folder"),
+    ],
+)
+def test_a_bad_file_costs_time_and_nothing_else(
+    home: Path, first: object, ending: str, spoil: Callable[[Path], object]
+) -> None:
+    spoil(kept(home)[ending])
+
+    with opened(servers()) as crib:
+        assert answers(crib) == first
+        assert all(crib.get(name).capability.parameters for name in list(crib.entries()))
+    with opened(servers()) as crib:
+        assert answers(crib) == first
+        assert was_packed(crib) or kept(home)[ending].is_dir()
 
 
-def cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-100])
+def test_packs_of_another_pool_are_not_taken(home: Path, first: object) -> None:
+    """As if somebody had copied the pair of another."""
+    for path in kept(home).values():
+        path.rename(path.with_name(f"aside{path.suffix}"))
+    others = servers(5)
+    for source in others:
+        source.put("knit_sock", "Knit a sock")
+    with opened(others) as crib:
+        crib.search("sock")
+    name = kept(home)[".index"].stem
+    for path in home.rglob("packs/aside.*"):
+        path.replace(path.with_name(f"{name}{path.suffix}"))
+
+    with opened(others) as crib:
+        assert crib.search("knit a sock")
+        assert "mcp_photos_read_file" not in crib.entries()
+    assert first
 
 
-def cut_in_half(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+def test_where_nothing_can_be_written_that_is_said_once(home: Path, first: object) -> None:
+    sources = servers()
+    sources[0].put("knit_sock", "Knit a sock of wool")
+    folder = kept(home)[".pool"].parent
+    folder.chmod(0o500)
+    try:
+        with modes_hold(), opened(sources) as crib:
+            assert crib.search("knit a sock")[0].name == "mcp_slack_knit_sock"
+            crib._packs.close()
+            assert len([each for each in crib.problems if "quick start" in each]) == 1
+    finally:
+        folder.chmod(0o700)
+    assert first
 
 
-def scratch(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    for at in Random(4).sample(range(64, len(content)), 50):
-        content[at] ^= 0x41
-    path.write_bytes(content)
+def test_nothing_is_kept_in_memory(home: Path) -> None:
+    with opened(servers(), WORDS.model_copy(update={"index": "memory"})) as crib:
+        assert crib.search("read a message")
+    assert not kept(home)
 
 
-def blank(path: Path) -> None:
-    path.write_bytes(bytes(path.stat().st_size))
+def test_nor_of_a_few_tools(home: Path) -> None:
+    with opened(servers(2)) as crib:
+        assert crib.search("read a message")
+    assert not kept(home)
 
 
-def empty(path: Path) -> None:
-    path.write_bytes(b"")
+def test_nor_by_who_only_looks(home: Path) -> None:
+    with opened(servers()) as crib:
+        assert crib.entries()
+    assert not kept(home)
 
 
-def foreign(path: Path) -> None:
-    kind = "index 1 little" if path.suffix == ".index" else "pool 1"
-    write_pack(path, kind, {"mark": "", "fingerprint": ""}, {}, b"another installation's key 12345")
+def test_vectors_of_an_embedder_of_your_own_are_kept_with_a_catalog_file(
+    home: Path, tmp_path: Path
+) -> None:
+    settings = WORDS.model_copy(update={"store": str(tmp_path / "catalog.db")})
+    for where in (WORDS, settings):
+        with opened(servers(), where, WordHashes()) as crib:
+            crib.search("read a message")
+        assert (".index" in kept(home)) == (where is settings)
+    embedder = WordHashes()
+
+    with opened(servers(), settings, embedder) as crib:
+        found = crib.search("read a message")
+
+    assert found[0].name.endswith("read_message")
+    assert embedder.asked == ["read a message"]
 
 
-def older(path: Path) -> None:
-    path.write_bytes(path.read_bytes().replace(b"tcpack01", b"tcpack00"))
-
-
-def removed(path: Path) -> None:
-    path.unlink()
-
-
-SPOILT = [cut, cut_in_half, scratch, blank, empty, foreign, older, removed]
-
-
-@pytest.mark.parametrize("spoil", SPOILT, ids=lambda spoil: spoil.__name__)
-@pytest.mark.parametrize("ending", ["index", "pool"])
-def test_a_spoilt_file_is_set_aside_and_made_anew(
-    folder: Path, expected: list[tuple[str, float]], spoil: Spoil, ending: str
-):
-    spoil(file_of(folder, ending))
-    with opened() as crib:
-        assert answers(crib) == expected
-    with opened() as crib:
-        assert answers(crib) == expected
-        assert crib.index.is_stored()
-    assert len([*folder.glob("*.bad")]) == (spoil is not removed)
-
-
-def test_the_index_of_another_pool_is_not_taken(folder: Path, expected: list[tuple[str, float]]):
-    ours = file_of(folder, "index").read_bytes()
-    with opened(5) as crib:
-        crib.search("anything")
-    file_of(folder, "index").write_bytes(ours)
-    with opened(5) as crib:
-        assert "mcp_extra_extra_3" in [hit.name for hit in crib.search("extra 3")]
-        assert answers(crib) != []
-    with opened() as crib:
-        assert answers(crib) == expected
-
-
-def test_a_search_goes_on_while_the_files_are_replaced_and_removed(
-    folder: Path, expected: list[tuple[str, float]]
-):
-    with opened() as crib:
-        assert answers(crib) == expected
-        with opened(3) as other:
-            other.search("anything")
-        assert answers(crib) == expected
-        for path in folder.glob("*.*"):
+def test_two_at_once_do_no_harm(home: Path, first: object) -> None:
+    changed = servers()
+    changed[0].put("knit_sock", "Knit a sock of wool")
+    with opened(servers()) as one, opened(changed) as two:
+        assert answers(one) == first
+        assert two.search("knit a sock")[0].name == "mcp_slack_knit_sock"
+        two.index.store()
+        assert answers(one) == first
+        assert all(one.get(name).capability.parameters for name in list(one.entries()))
+        for path in kept(home).values():
             path.unlink()
-        assert answers(crib) == expected
+        assert answers(one) == first
 
 
-def test_a_folder_that_cannot_be_written_costs_nothing_else(
-    home: Path, expected: list[tuple[str, float]], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("toolcrib.crib.crib._program", lambda: "some program")
-    assert home
-    WORDS.state_folder.mkdir(parents=True)
-    (WORDS.state_folder / "packs").write_text("in the way")
-    with opened() as crib:
-        assert answers(crib) == expected
-
-
-def test_a_full_disk_costs_nothing_else(
-    home: Path, expected: list[tuple[str, float]], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("toolcrib.crib.crib._program", lambda: "some program")
-    assert home
-    for size in (0, 4_096, 40_000):
-        with room_for(size), opened() as crib:
-            assert answers(crib) == expected
-    with opened() as crib:
-        assert answers(crib) == expected
+WRITER = """
+import sys
+from tests.crib.test_packs import opened, servers
+count = 0
+while True:
+    sources = servers()
+    sources[count % 6].put(f"knit_sock_{count}", "Knit a sock of wool")
+    with opened(sources) as crib:
+        assert crib.search("knit a sock")[0].name.endswith(f"knit_sock_{count}")
+    count += 1
+    print(count, flush=True)
+"""
 
 
 @pytest.mark.plan(2)
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-def test_a_crib_that_is_killed_leaves_files_that_the_next_can_use(
-    folder: Path, home: Path, expected: list[tuple[str, float]], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("toolcrib.crib.crib._program", lambda: "killed program")
-    chance = Random(6)
-    for _ in range(min(amount(2, "kills"), 60)):
-        kill_a_crib(home, after_s=chance.uniform(0, 0.6))
-        with opened() as crib:
-            assert answers(crib) == expected
-    assert not list(folder.glob("*.bad"))
+def test_a_crib_that_is_killed_leaves_packs_that_can_be_trusted(home: Path) -> None:
+    for turn in range(amount(2, "kills") // 5):
+        child = subprocess.Popen([sys.executable, "-c", WRITER], stdout=subprocess.PIPE, text=True)
+        assert child.stdout
+        child.stdout.readline()
+        time.sleep(0.013 * (turn % 7))
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+        with opened(servers()) as crib, opened_afresh(servers()) as expected:
+            assert answers(crib) == answers(expected)
+    assert not list(home.rglob("packs/*.bad"))
+    assert not list(home.rglob("packs/.*.tmp"))
 
 
-def kill_a_crib(home: Path, after_s: float) -> None:
-    processes = get_context("forkserver")
-    processes.set_forkserver_preload(["tests.crib.packed_crib"])
-    started = processes.Event()
-    child = processes.Process(target=write_for_ever, args=[str(home), started], daemon=True)
-    child.start()
-    assert started.wait(HANG_S)
-    let_pass(after_s)
-    child.kill()
-    child.join()
-    child.close()
+def _flip(path: Path, share: float) -> None:
+    content = bytearray(path.read_bytes())
+    content[int(len(content) * share)] ^= 0xFF
+    path.write_bytes(content)
