@@ -1,14 +1,10 @@
-"""A crib whose pool is large enough to be packed. A module of its own, for child processes."""
+"""A crib whose pool is large enough to be packed."""
 
-import os
 from collections.abc import Generator
 from contextlib import contextmanager
-from itertools import count
-from multiprocessing.synchronize import Event
 
 from tests.pool.from_scratch import StampedTools
 from toolcrib.crib import Crib
-from toolcrib.crib import crib as crib_module
 from toolcrib.settings import EmbedSettings, Settings
 
 WORDS = Settings(store=":memory:", embed=EmbedSettings(embedder="none"))
@@ -41,13 +37,3 @@ def opened(extra: int = 0) -> Generator[Crib]:
 def answers(crib: Crib) -> list[tuple[str, float]]:
     """What it finds, with all scores."""
     return [(hit.name, round(hit.score, 9)) for text in QUESTIONS for hit in crib.search(text)]
-
-
-def write_for_ever(home: str, started: Event) -> None:
-    """Start, add a tool and write both packs, over and over."""
-    os.environ["HOME"] = home
-    crib_module._program = lambda: "killed program"
-    for number in count(1):
-        with opened(number % 7) as crib:
-            crib.search("anything")
-            started.set()

@@ -1,17 +1,13 @@
-"""What a crib keeps for the next start, and what becomes of it: never trusted, never needed."""
+"""Packs that were spoilt, swapped or taken away: never trusted, and never needed."""
 
-import os
 from collections.abc import Callable
-from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from tests.crib.packed_crib import WORDS, answers, opened, servers, write_for_ever
-from tests.plan import amount
+from tests.crib.packed_crib import WORDS, answers, opened, servers
 from tests.store.test_full_disk import room_for
-from tests.waiting import HANG_S, let_pass
 from toolcrib.crib import Crib
 from toolcrib.index import Document, document_of
 from toolcrib.model import Capability
@@ -176,30 +172,3 @@ def test_a_full_disk_costs_nothing_else(
             assert answers(crib) == expected
     with opened() as crib:
         assert answers(crib) == expected
-
-
-@pytest.mark.plan(2)
-@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-def test_a_crib_that_is_killed_leaves_files_that_the_next_can_use(
-    folder: Path, home: Path, expected: list[tuple[str, float]], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("toolcrib.crib.crib._program", lambda: "killed program")
-    chance = Random(6)
-    for _ in range(min(amount(2, "kills"), 60)):
-        kill_a_crib(home, after_s=chance.uniform(0, 0.6))
-        with opened() as crib:
-            assert answers(crib) == expected
-    assert not list(folder.glob("*.bad"))
-
-
-def kill_a_crib(home: Path, after_s: float) -> None:
-    processes = get_context("forkserver")
-    processes.set_forkserver_preload(["tests.crib.packed_crib"])
-    started = processes.Event()
-    child = processes.Process(target=write_for_ever, args=[str(home), started], daemon=True)
-    child.start()
-    assert started.wait(HANG_S)
-    let_pass(after_s)
-    child.kill()
-    child.join()
-    child.close()
