@@ -143,7 +143,10 @@ class ProductList:
 
     def mentions(self, request: str) -> tuple[Mention, ...]:
         """The products that a request names, once each, in order. Of each the surest mention."""
-        text = self.without_arguments(request)
+        return self.mentions_in(self.without_arguments(request))
+
+    def mentions_in(self, text: str) -> tuple[Mention, ...]:
+        """The same of a request without its arguments."""
         found: dict[str, bool] = {}
         for span in self._spans(text):
             certain = _acts_on(text, span) and _is_meant(text, span)
