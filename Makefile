@@ -41,10 +41,12 @@ format: $(VENV)/.dev ## Repair what the linter can repair, then format
 ifdef BENCH_DIR
 bench: export TOOLCRIB_BENCH_DIR := $(BENCH_DIR)
 endif
-bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...), gateways (CATALOGS=...)
+bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...), gateways (CATALOGS=...), growth (BEFORE=...)
 	$(BIN)/python -m benchmarks.call_overhead
 	$(BIN)/python -m benchmarks.search_latency
 	$(BIN)/python -m benchmarks.model_cost
+	$(if $(BEFORE),$(BIN)/python -m benchmarks.growth --before $(BEFORE))
+	$(if $(BEFORE),$(BIN)/python -m benchmarks.commands --before $(BEFORE))
 	$(BIN)/python -m benchmarks.blas_threads
 	$(BIN)/python -m benchmarks.quality
 	$(BIN)/python -m benchmarks.everyday

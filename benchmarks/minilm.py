@@ -16,7 +16,7 @@ from benchmarks.ahead import embed_ahead
 from benchmarks.plain_fts5 import schema_words
 from toolcrib.embed.local import LocalEmbedder
 from toolcrib.evaluate.cases import EvalTool
-from toolcrib.index.memory.vector import Vector
+from toolcrib.index.memory.vector import vector_arm
 from toolcrib.model import Variant
 from toolcrib.store import VectorCache
 from toolcrib.text import words
@@ -39,7 +39,7 @@ class MiniLm:
         """Raises `EmbedError` where the model is needed and its package is not installed."""
         texts, queries = [_text(tool) for tool in tools.values()], list(dict.fromkeys(asked))
         embedder = embed_ahead(_Model(folder), cache, [*texts, *queries])
-        self._arm = Vector(list(tools), embedder.embed(texts))
+        self._arm = vector_arm(dict(zip(tools, embedder.embed(texts), strict=True)))
         self._asked = dict(zip(queries, embedder.embed(queries).tolist(), strict=True))
 
     def search(self, text: str, limit: int) -> Sequence[str]:

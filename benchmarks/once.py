@@ -1,11 +1,11 @@
 """A view whose arms look a variant up once, however many systems ask."""
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from toolcrib.index import Arm, View
 from toolcrib.index.protocol import Index
-from toolcrib.model import Ranking, Variant
+from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 from toolcrib.text import Speller
 
 
@@ -25,6 +25,10 @@ class Once:
         return self.view.mark
 
     @property
+    def count(self) -> int:
+        return self.view.count
+
+    @property
     def vector_size(self) -> int:
         return self.view.vector_size
 
@@ -41,6 +45,12 @@ class Once:
     def speller(self) -> Speller:
         return self.view.speller()
 
+    def text_hashes(self, ids: Iterable[str]) -> Mapping[str, bytes]:
+        return self.view.text_hashes(ids)
+
+    def without_vector(self) -> Sequence[str]:
+        return self.view.without_vector()
+
 
 @dataclass(frozen=True, slots=True)
 class _OnceAsked:
@@ -49,7 +59,11 @@ class _OnceAsked:
     said: dict[Hashable, Ranking]
 
     def lookup(
-        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+        self,
+        variant: Variant,
+        *,
+        limit: int | None = None,
+        exclude: NameFilter = EXCLUDE_NOTHING,
     ) -> Ranking:
         """As the index says; what some may not see is asked anew."""
         if exclude:

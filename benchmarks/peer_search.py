@@ -81,6 +81,15 @@ class PydanticAiSearch:
             return []
         return [self._ids[each["name"]] for each in found["discovered_tools"]][:limit]
 
+    def add(self, tool: EvalTool) -> None:
+        """One tool more, under its name and a number."""
+        from pydantic_ai.tools import ToolDefinition  # noqa: PLC0415
+
+        corpus = self._search_tool.corpus
+        name = f"{tool.name}_{len(corpus)}"
+        self._ids = {**self._ids, name: tool.id}
+        corpus.append(ToolDefinition(name=name, description=tool.description))
+
 
 def prefixed_names(tools: Mapping[str, EvalTool]) -> Mapping[str, str]:
     """The ids by names that begin with the server's; of equal ones the second gets a number."""

@@ -28,6 +28,12 @@ def megabytes(pid: int) -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
+def resident_megabytes() -> float:
+    """What of this process is in memory (RSS)."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1024
+
+
 def cpu_seconds(pid: int) -> float:
     """What a process has computed since its start, on all of its threads."""
     every = 0

@@ -1,6 +1,6 @@
 """A view with some arms of another: what they can do without the rest."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolcrib.index import Arm, View
@@ -24,6 +24,10 @@ class SomeArms:
         return self.view.mark
 
     @property
+    def count(self) -> int:
+        return self.view.count
+
+    @property
     def vector_size(self) -> int:
         return self.view.vector_size
 
@@ -39,3 +43,9 @@ class SomeArms:
 
     def speller(self) -> Speller:
         return self.view.speller()
+
+    def text_hashes(self, ids: Iterable[str]) -> Mapping[str, bytes]:
+        return self.view.text_hashes(ids)
+
+    def without_vector(self) -> Sequence[str]:
+        return self.view.without_vector()

@@ -15,8 +15,9 @@ from typer.main import get_group
 sys.path.append(str(Path(__file__).parents[1]))  # as a program, its neighbours are not in sight
 
 from scripts.api_page import api_page
-from toolcrib.cli.app import GROUPS, Command, app
-from toolcrib.cli.groups import CommandGroup, Run
+from toolcrib.cli.app import RootGroup, app
+from toolcrib.cli.command_table import GROUPS
+from toolcrib.cli.groups import CommandEntry, CommandGroup, Run
 from toolcrib.cli.help import HasParameters, HelpGroup, words
 from toolcrib.settings import ProfileSettings, documented
 from toolcrib.settings.schema import Documented
@@ -44,12 +45,12 @@ def _section(name: str, settings: list[Documented]) -> str:
     return "\n".join([title, "", "| key | default | meaning |", "|---|---|---|", *rows, ""])
 
 
-def _group(title: str, commands: Mapping[str, Command]) -> str:
+def _group(title: str, commands: Mapping[str, CommandEntry]) -> str:
     return "\n".join([f"## {title}", "", *map(_command, commands, commands.values())])
 
 
-def _command(name: str, command: Command) -> str:
-    shown = get_group(app).commands[name]
+def _command(name: str, entry: CommandEntry) -> str:
+    shown, command = cast("RootGroup", get_group(app)).load(name), entry.load()
     if not isinstance(command, CommandGroup):
         return _leaf("###", name, shown, command)
     text = [f"### {name}", "", cleandoc(command.help), ""]

@@ -15,7 +15,7 @@ import toolcrib
 from toolcrib import wiring
 from toolcrib.execute import CallPolicy, Rulebook
 from toolcrib.pool import Pool
-from toolcrib.search import ArmWeights, SearchRules
+from toolcrib.search import ArmWeights, PoolFacts, SearchRules
 from toolcrib.session import Deferral, SessionOptions
 from toolcrib.settings import Settings, documented
 from toolcrib.sources.apps import AppRules, AppTimeouts
@@ -90,7 +90,7 @@ def wired() -> set[str]:
     wiring.app_rules_of(settings)
     wiring.mcp_rules_of(settings)
     embedder_of(settings)
-    wiring.use_advice_of(settings, Pool(), lambda **_: None)
+    wiring.use_advice_of(settings, Pool(), PoolFacts.of, lambda **_: None)
     return read
 
 

@@ -1,6 +1,6 @@
 """A small catalog like those that agents have, a source to list it, and a search over it."""
 
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -10,6 +10,7 @@ from toolcrib.errors import SourceError
 from toolcrib.index import Arm, Catalog, MemoryEngine, SqliteEngine, View
 from toolcrib.index.protocol import Index
 from toolcrib.model import (
+    EXCLUDE_NOTHING,
     AgentInfo,
     Call,
     CallContext,
@@ -17,6 +18,7 @@ from toolcrib.model import (
     Deadline,
     Entry,
     Match,
+    NameFilter,
     Outcome,
     Ranking,
     SkillInfo,
@@ -148,7 +150,11 @@ class OneNear:
         return self.view.speller()
 
     def lookup(
-        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+        self,
+        variant: Variant,
+        *,
+        limit: int | None = None,
+        exclude: NameFilter = EXCLUDE_NOTHING,
     ) -> Ranking:
         return [] if self.id in exclude else [Match(self.id, self.near(variant))][:limit]
 
@@ -172,7 +178,7 @@ def searching(
     entries: Mapping[str, Entry],
     *,
     rules: SearchRules | None = None,
-    hidden: Collection[str] = frozenset(),
+    hidden: NameFilter = EXCLUDE_NOTHING,
 ) -> Generator[Search]:
     """A search over these entries by one of the engines, without an embedder."""
     with SqliteStore.open(":memory:") as store:

@@ -22,7 +22,7 @@ from toolcrib.sources.apps import AppRules, AppTimeouts
 from toolcrib.sources.mcp import ServerRules
 from toolcrib.store import AuditFile, Retention, TicketFile, install_key
 from toolcrib.text import Glossary, load_glossary
-from toolcrib.uses import StoreOpener, UseAdvice, UseHistory
+from toolcrib.uses import FactsOf, StoreOpener, UseAdvice, UseHistory
 
 IN_PLACE = frozenset(
     {"mcp_config", "mcp", "approval", "session", "tool_search", "search", "gateway"}
@@ -172,8 +172,8 @@ def embedder_of(settings: Settings) -> Embedder | None:
     )
 
 
-def use_advice_of(settings: Settings, pool: Pool, store: StoreOpener) -> UseAdvice:
+def use_advice_of(settings: Settings, pool: Pool, facts: FactsOf, store: StoreOpener) -> UseAdvice:
     """What use tells searches; what it learns goes to the store, unless nothing is to be kept."""
     history = UseHistory(None if settings.store_path == ":memory:" else store)
     boost = settings.search.learn_boost if settings.search.learn else 0.0
-    return UseAdvice(history, pool, boost=boost)
+    return UseAdvice(history, pool, facts, boost=boost)

@@ -7,6 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from toolcrib.cli.app import app
+from toolcrib.cli.command_table import GROUPS
+
+COMMANDS = {name: entry.load() for entries in GROUPS.values() for name, entry in entries.items()}
 
 
 class Ran(NamedTuple):

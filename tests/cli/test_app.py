@@ -1,12 +1,12 @@
 import json
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import COMMANDS, Run
 from toolcrib.cli import main
-from toolcrib.cli.app import COMMANDS
 from toolcrib.cli.groups import CommandGroup
 
 LEAVES = [
@@ -46,7 +46,7 @@ def test_without_a_command_there_is_help(run: Run):
 
 
 def test_the_version_is_told(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sys.modules["toolcrib.cli.app"], "version", lambda name: f"{name} 1.2.3")
+    monkeypatch.setattr("importlib.metadata.version", lambda name: f"{name} 1.2.3")
     assert run("--version").out == "toolcrib toolcrib 1.2.3\n"
 
 
@@ -86,6 +86,22 @@ def test_what_went_well_is_exit_code_0(
 ):
     assert run_main("search", "write_file", "--json", monkeypatch=monkeypatch) == 0
     assert json.loads(capsys.readouterr().out)["hits"][0]["name"] == "write_file"
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt(), SystemExit(130)])
+def test_after_ctrl_c_another_one_ends_it_without_a_word(
+    ending: BaseException, monkeypatch: pytest.MonkeyPatch
+):
+    def interrupted() -> None:
+        raise ending
+
+    monkeypatch.setattr("toolcrib.cli.app.app", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        assert run_main("list", monkeypatch=monkeypatch) == 130
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("command", [["search", "forms"], ["show", "forms"], ["list"]])

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.cli.conftest import Run
-from toolcrib.cli.app import COMMANDS, app
+from tests.cli.conftest import COMMANDS, Run
+from toolcrib.cli.app import app
 from toolcrib.cli.groups import CommandGroup
 from toolcrib.settings import Settings
 from toolcrib.sources.apps import KnownApp, SDKToolsCache

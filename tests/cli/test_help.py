@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.cli.conftest import Run
-from toolcrib.cli.app import COMMANDS, GROUPS
+from tests.cli.conftest import COMMANDS, Run
+from toolcrib.cli.command_table import GROUPS
 from toolcrib.cli.groups import CommandGroup
 
 NAMES = list(COMMANDS)
@@ -26,6 +26,14 @@ def test_the_commands_stand_in_their_groups(run: Run):
                 break
             found += [line.split()[0]] if line[2] != " " else []
         assert found == list(commands)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_table_says_what_the_command_says(name: str):
+    [entry] = [entries[name] for entries in GROUPS.values() if name in entries]
+    command = COMMANDS[name]
+    text = command.help if isinstance(command, CommandGroup) else command.__doc__ or ""
+    assert entry.summary == " ".join(text.partition("\n\n")[0].split())
 
 
 def test_no_command_is_there_twice():

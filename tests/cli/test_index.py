@@ -10,17 +10,33 @@ def test_the_index_is_stored_and_told_about(run: Run, config: str):
         {"skill": 1},
         "bundled",
     )
-    assert Path(stats["store"]) == Path(config).with_name("catalog.db")
+    assert Path(stats["store"]).suffix == ".index"
     assert Path(stats["store"]).exists()
-    assert stats["megabytes"] > 0
+    assert Path(stats["store"]).stat().st_size
 
 
-def test_the_index_lies_in_the_data_folder_unless_it_is_said_where(run: Run, home: Path):
+def test_the_index_lies_in_the_state_folder(run: Run, home: Path):
     ran = run("index")
     assert ran.code == 0
-    [store] = home.rglob("catalog.db")
+    [store] = home.rglob("*.index")
     assert str(store) in ran.out.replace("\n", "")
     assert "capabilities 2" in ran.out
+
+
+def test_or_in_the_catalog_file_if_that_is_set(run: Run, config: str):
+    file = Path(config)
+    file.write_text(f'index = "sqlite"\n{file.read_text()}')
+    stats = run("--config", config, "index", "--json").json
+    assert Path(stats["store"]) == file.with_name("catalog.db")
+    assert Path(stats["store"]).stat().st_size
+
+
+def test_nothing_can_be_kept_in_memory(run: Run, config: str):
+    file = Path(config)
+    file.write_text(f'index = "memory"\n{file.read_text()}')
+    ran = run("--config", config, "index")
+    assert ran.code != 0
+    assert 'set it to "auto"' in str(ran.error)
 
 
 def test_a_search_after_it_finds_the_same(run: Run, config: str):

@@ -1,14 +1,16 @@
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.connect.fakes import FakeDaemon, echoing, files_in, launched
+from tests.connect.kept import GREETING, LISTED, greet, keep
 from tests.waiting import let_pass, until
-from toolcrib.connect import NoDaemon
+from toolcrib.connect import NoDaemon, loading_progress
 from toolcrib.connect import shim as shims
 from toolcrib.connect.daemon_connection import DaemonConnector
-from toolcrib.connect.messages import LONGEST_LINE
+from toolcrib.connect.messages import LONGEST_LINE, NOT_STARTED
 
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}}
 
@@ -228,3 +230,90 @@ def test_large_messages_go_both_ways_at_once(tmp_path: Path):
             client.say("ping", id=id, text="x" * 300_000)
         assert [len(client.hear()["result"]["text"]) for _ in range(4)] == [1_000_000] * 4
     daemon.end()
+
+
+def test_first_requests_are_answered_before_there_is_a_daemon(tmp_path: Path, starts: list[Any]):
+    keep(tmp_path)
+    with launched(tmp_path) as client:
+        client.say("initialize", id=1, **greet(1)["params"])
+        client.say("tools/list", id=2)
+        assert client.hear()["result"] == GREETING
+        assert client.hear()["result"] == LISTED
+        until(lambda: starts)
+        client.say("tools/call", id=3, name="tool_search")
+        daemon = FakeDaemon(files_in(tmp_path), as_kept)
+        assert client.hear()["id"] == 3  # and no second answer to the others
+    assert [said.get("id") for said in daemon.heard] == [1, 2, 3]
+    daemon.end()
+
+
+def test_a_client_is_told_that_the_daemon_lists_other_tools(tmp_path: Path):
+    keep(tmp_path)
+    with launched(tmp_path) as client:
+        client.say("initialize", id=1, **greet(1)["params"])
+        client.say("tools/list", id=2)
+        assert [client.hear()["id"] for _ in range(2)] == [1, 2]
+        daemon = FakeDaemon(files_in(tmp_path), with_list_changed)
+        assert client.hear()["method"] == "notifications/tools/list_changed"
+    daemon.end()
+
+
+def test_a_daemon_that_ends_before_its_own_answer_leaves_one_answer(tmp_path: Path):
+    keep(tmp_path)
+    with launched(tmp_path) as client:
+        client.say("initialize", id=1, **greet(1)["params"])
+        client.hear()
+        for _ in range(2):
+            dying = FakeDaemon(files_in(tmp_path), lambda _said: None)
+            until(partial(len, dying.heard))
+            dying.end()
+        client.say("tools/call", id=2, name="tool_search")
+        last = FakeDaemon(files_in(tmp_path), as_kept)
+        assert client.hear()["id"] == 2
+    last.end()
+
+
+def test_where_no_daemon_can_start_only_what_has_no_answer_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(_connector: DaemonConnector) -> None:
+        raise NoDaemon("no port is free")
+
+    keep(tmp_path)
+    monkeypatch.setattr(DaemonConnector, "_start", fail)
+    with launched(tmp_path) as client:
+        client.say("initialize", id=1, **greet(1)["params"])
+        assert client.hear()["result"] == GREETING
+        client.say("tools/call", id=2, name="tool_search")
+        answer = client.hear()
+        assert (answer["id"], answer["error"]["code"]) == (2, NOT_STARTED)
+
+
+def test_a_call_that_waits_for_the_daemon_gets_the_progress_that_it_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(loading_progress, "EVERY_S", 0.02)
+    with launched(tmp_path) as client:
+        client.say("tools/call", id=3, name="x", _meta={"progressToken": 5})
+        told = [client.hear() for _ in range(2)]
+        assert [each["params"]["progressToken"] for each in told] == [5, 5]
+        daemon = FakeDaemon(files_in(tmp_path), as_kept)
+        while (last := client.hear()).get("id") != 3:
+            assert last["params"]["progress"] > told[-1]["params"]["progress"]
+    daemon.end()
+
+
+def test_a_daemon_that_runs_answers_by_itself(tmp_path: Path):
+    keep(tmp_path)
+    daemon = FakeDaemon(files_in(tmp_path))
+    with launched(tmp_path) as client:
+        client.say("initialize", id=1, **greet(1)["params"])
+        assert client.hear()["result"] == {"method": "initialize"}
+    daemon.end()
+
+
+def as_kept(said: dict[str, Any]) -> dict[str, Any] | None:
+    results = {"initialize": GREETING, "tools/list": LISTED, "tools/call": {"content": []}}
+    if said.get("method") not in results:
+        return None
+    return {"jsonrpc": "2.0", "id": said["id"], "result": results[said["method"]]}

@@ -18,6 +18,8 @@ MAY_LOAD = {
     "toolcrib.connect.pending_requests",
     "toolcrib.connect.messages",
     "toolcrib.connect.daemon_files",
+    "toolcrib.connect.first_replies",
+    "toolcrib.connect.loading_progress",
     "toolcrib.connect.shim",
     "toolcrib.system",
     "toolcrib.system.daemon_folder",

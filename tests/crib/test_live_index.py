@@ -44,7 +44,7 @@ settings = Settings(store=sys.argv[1], index=sys.argv[2], embed=EmbedSettings(em
 """
 
 
-def beside(script: str, settings: Settings, index: str = "auto") -> None:
+def beside(script: str, settings: Settings, index: str = "sqlite") -> None:
     """Run a script in a process of its own, on the same catalog file."""
     command = [sys.executable, "-c", PROCESS + script, settings.store, index]
     done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
@@ -55,7 +55,7 @@ def beside(script: str, settings: Settings, index: str = "auto") -> None:
 def settings(tmp_path: Path) -> Settings:
     """Settings of a catalog file with the index of the small catalog."""
     settings = Settings(
-        store=str(tmp_path / "catalog.db"), index="auto", embed=EmbedSettings(embedder="none")
+        store=str(tmp_path / "catalog.db"), index="sqlite", embed=EmbedSettings(embedder="none")
     )
     with Crib(settings) as crib:
         crib.add_source(ListedSource(*SEEN))
@@ -72,12 +72,11 @@ def engine_of(crib: Crib) -> str:
         return type(view).__name__
 
 
-@pytest.mark.parametrize("index", ["auto", "sqlite"])
 @pytest.mark.parametrize("script", [ANOTHER_POOL, ONE_TOOL_LESS, ANOTHER_FORMAT])
 def test_a_pool_that_another_process_indexes_blinds_nobody(
-    settings: Settings, script: str, index: str, caplog: pytest.LogCaptureFixture
+    settings: Settings, script: str, caplog: pytest.LogCaptureFixture
 ):
-    with Crib(settings.model_copy(update={"index": index})) as crib:
+    with Crib(settings) as crib:
         crib.add_source(ListedSource(*SEEN))
         assert best(crib, "read_file") == "read_file"
         assert engine_of(crib) == "SqliteView"

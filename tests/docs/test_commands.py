@@ -42,7 +42,7 @@ def parse(line: str) -> None:
     _, *words = shlex.split(line)
     while words and words[0].startswith("--"):
         words = words[2:]  # an option before the command, and its value
-    command = PROGRAM
+    command = PROGRAM.load(words.pop(0)) if words else PROGRAM
     while words and hasattr(command, "commands"):
         command = command.commands[words.pop(0)]
     command.make_context("toolcrib", words)

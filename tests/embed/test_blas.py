@@ -1,18 +1,16 @@
 from collections.abc import Iterator
 from importlib.resources import files
 from threading import Barrier, Thread
-from typing import cast
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from toolcrib.embed import blas, one_blas_thread
 from toolcrib.embed.blas import OpenBlas, openblas
 from toolcrib.embed.bundled import network
 from toolcrib.embed.bundled.embedder import load_weights
 from toolcrib.embed.bundled.network import Network
-from toolcrib.index.memory.vector import Vector
+from toolcrib.index.memory.vector import vector_arm
 from toolcrib.model import Variant
 
 SHIPPED = np.show_config("dicts")["Build Dependencies"]["blas"]["name"] == "scipy-openblas"
@@ -101,8 +99,9 @@ def test_so_does_the_vector_arm(four: Threads):
             assert four.threads == 1
             return np.eye(2, dtype=np.float32) @ np.asarray(other)
 
-    matrix = cast("NDArray[np.float32]", Watched())
-    [(best, _)] = Vector(["a", "b"], matrix).lookup(Variant("", vector=[1.0, 0.0]))
+    arm = vector_arm(dict(zip("ab", np.eye(2, dtype=np.float32), strict=True)))
+    arm.rows.base.__dict__["matrix"] = Watched()
+    [(best, _)] = arm.lookup(Variant("", vector=[1.0, 0.0]))
     assert best == "a"
 
 

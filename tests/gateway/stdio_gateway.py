@@ -6,8 +6,9 @@ python stdio_gateway.py COMMAND [ARGUMENT...]
 import asyncio
 import sys
 
+from toolcrib.connect import StdioOpening, claim_stdio
 from toolcrib.crib import Crib
-from toolcrib.gateway import serve_stdio
+from toolcrib.gateway import open_gateway, serve_stdio
 from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.settings import EmbedSettings, Settings
 
@@ -18,7 +19,9 @@ def main() -> None:
     asyncio.run(crib.refresh())
     crib.add(_noisy, permission_kind="read")
     print("before the wire is taken")  # noqa: T201 - a client skips it
-    serve_stdio(lambda _loop: crib, Principal("local", Profile(mode="search")))
+    with claim_stdio() as descriptors:
+        gateway = open_gateway(lambda _loop: crib, Principal("local", Profile(mode="search")))
+        serve_stdio(gateway, StdioOpening(descriptors))
 
 
 def _noisy() -> str:

@@ -1,19 +1,26 @@
+from collections.abc import Mapping
+
 from tests.workshop import SEEN, many, pooled
 from toolcrib.gateway.instructions import instructions
+from toolcrib.gateway.modes import EffectiveMode
+from toolcrib.model import Entry, EntryGroups
 from toolcrib.text import token_counter
 
 
+def told(mode: EffectiveMode, entries: Mapping[str, Entry]) -> str:
+    return instructions(mode, EntryGroups.of(entries), entries)
+
+
 def test_they_keep_to_what_hosts_take_however_much_there_is():
-    entries = tuple(pooled(*SEEN, *many(3_000)).values())
-    told = instructions("search", entries)
-    assert "server7 (75)" in told
-    assert len(told) < 2_048
-    assert token_counter().count(told) < 500
+    text = told("search", pooled(*SEEN, *many(3_000)))
+    assert "server7 (75)" in text
+    assert len(text) < 2_048
+    assert token_counter().count(text) < 500
 
 
 def test_they_teach_the_flow_that_the_mode_has():
-    entries = tuple(pooled(*SEEN).values())
-    assert "`tool_search`" in instructions("search", entries)
-    assert "listed by its own name" in instructions("reveal", entries)
-    assert "tool_search" not in instructions("passthrough", entries)
-    assert instructions("search", ()).endswith("remedy.")
+    entries = pooled(*SEEN)
+    assert "`tool_search`" in told("search", entries)
+    assert "listed by its own name" in told("reveal", entries)
+    assert "tool_search" not in told("passthrough", entries)
+    assert told("search", {}).endswith("remedy.")

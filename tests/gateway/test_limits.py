@@ -54,7 +54,7 @@ def test_streams_do_not_count_as_work_and_have_an_end_of_their_own():
     over = gate.refusal(request("more", "subscriptions/listen"))
     assert over
     assert over.data["code"] == "overloaded"
-    gate.sent(answer(0))
+    gate.outgoing(answer(0))
     assert gate.refusal(request("more", "subscriptions/listen")) is None
 
 
@@ -66,5 +66,5 @@ def test_an_id_is_free_again_when_it_was_answered():
         again = gate.refusal(request(1, "tools/list"))
         assert again
         assert again.code == sdk.INVALID_REQUEST
-        gate.sent(answer(1))
+        gate.outgoing(answer(1))
     assert limiter.running == 0

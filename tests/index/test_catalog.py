@@ -12,9 +12,10 @@ from tests.embed.word_embedder import WordEmbedder
 from tests.waiting import HANG_S
 from toolcrib.embed import CachedEmbedder
 from toolcrib.errors import EmbedError, StoreError
-from toolcrib.index import Catalog, MemoryEngine
+from toolcrib.index import Catalog, MemoryEngine, SqliteEngine
 from toolcrib.index.document import embedded_text
 from toolcrib.model import Entry, ToolInfo, Variant
+from toolcrib.store import SqliteStore
 
 ASKED = [Variant("anything")]
 
@@ -237,3 +238,57 @@ def test_an_embedder_that_cannot_read_a_query_costs_the_look():
     looking.catalog.rebuild(entries("read"), "1")
     assert looking.look("read it", "read") == {}
     assert looking.warned == ["searching without a second look: told to fail; do not tell it"]
+
+
+# --- the index in a file
+
+KEY = bytes(32)
+
+
+def test_an_index_in_a_file_is_taken_over_with_its_vectors(tmp_path, embedder):
+    embedder.go.set()
+    some, cache = {each.name: each for each in entries("a", "b")}, DictCache()
+    catalog = Catalog(MemoryEngine(), CachedEmbedder(embedder, cache))
+    catalog.rebuild(some.values(), "1")
+    assert catalog.write_pack(tmp_path / "pack", KEY) == catalog.mark
+    other = Catalog(MemoryEngine(), CachedEmbedder(embedder, cache), in_background=True)
+    assert not other.open_pack(tmp_path / "pack", KEY, "2", some)
+    assert other.open_pack(tmp_path / "pack", KEY, "1", some)
+    assert other.has("1")
+    assert other.embedded(0)
+    assert arms(other) == {"like", "bm25", "vector"}
+
+
+def test_vectors_that_a_file_lacks_are_made(tmp_path, catalog, embedder):
+    """Of those that are still there; and the file that is written then has them."""
+    some = {each.name: each for each in entries("a", "b", "c")}
+    catalog.rebuild(some.values(), "1")
+    catalog.write_pack(tmp_path / "pack", KEY)
+    del some["c"]
+    other = Catalog(MemoryEngine(), CachedEmbedder(embedder, DictCache()), in_background=True)
+    assert other.open_pack(tmp_path / "pack", KEY, "1", some)
+    assert other.with_vectors(ASKED) is ASKED
+    other.change((), ["c"], "2")
+    embedder.go.set()
+    assert other.embedded(HANG_S)
+    assert other.has("2")
+    with other.view() as view:
+        assert view.without_vector() == []
+        assert view.ids() == ["a", "b"]
+    other.close()
+
+
+def test_an_index_of_another_model_is_not_taken(tmp_path, embedder):
+    embedder.go.set()
+    catalog = Catalog(MemoryEngine(), CachedEmbedder(embedder, DictCache()))
+    catalog.rebuild(entries("a"), "1")
+    catalog.write_pack(tmp_path / "pack", KEY)
+    other = Catalog(MemoryEngine(), CachedEmbedder(HashEmbedder(), DictCache()))
+    assert not other.open_pack(tmp_path / "pack", KEY, "1", {})
+
+
+def test_an_engine_without_such_a_file_says_so(tmp_path):
+    with SqliteStore.open(":memory:") as store:
+        catalog = Catalog(SqliteEngine(store), None)
+        with pytest.raises(TypeError, match="SqliteEngine"):
+            catalog.write_pack(tmp_path / "pack", KEY)

@@ -12,7 +12,7 @@ from toolcrib.index.fuzzy_match import (
     may_be_part,
     stands_for,
 )
-from toolcrib.model import Match
+from toolcrib.model import EXCLUDE_NOTHING, Match, NameFilter
 
 WORDS = ("file", "filesystem", "profile", "search")
 
@@ -49,8 +49,8 @@ def test_likeness_is_one_for_a_label_in_full():
 def test_an_id_is_ranked_by_its_best_label_and_ties_go_by_id():
     labels = [("b", 0.7), ("c", 0.9), ("b", 0.9), ("a", 0.9), ("d", LEAST_LIKENESS - 0.01)]
     best_first = [Match("a", 0.9), Match("b", 0.9), Match("c", 0.9)]
-    assert by_likeness(labels, limit=None, exclude=()) == best_first
-    assert by_likeness(labels, limit=1, exclude=("a",)) == [Match("b", 0.9)]
+    assert by_likeness(labels, limit=None, exclude=EXCLUDE_NOTHING) == best_first
+    assert by_likeness(labels, limit=1, exclude=NameFilter.without(["a"])) == [Match("b", 0.9)]
 
 
 @given(query=st.integers(1, 500), label=st.integers(1, 500), share=st.floats(0, 1))

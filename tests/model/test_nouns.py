@@ -1,9 +1,11 @@
 from collections.abc import Sequence
 from dataclasses import FrozenInstanceError, fields
+from weakref import WeakKeyDictionary
 
 import pytest
 
 from toolcrib.model import (
+    EXCLUDE_NOTHING,
     AgentInfo,
     Answer,
     Call,
@@ -15,6 +17,7 @@ from toolcrib.model import (
     Entry,
     Hit,
     Match,
+    NameFilter,
     Outcome,
     Query,
     SkillInfo,
@@ -137,3 +140,23 @@ def test_what_is_no_trigger_is_refused_with_those_there_are(text: str):
 def test_a_call_takes_arguments_as_they_come():
     assert Call.of("f", {"a": 1}, "p") == Call("f", {"a": 1}, pin="p")
     assert Call.of("f", '{"a": 1}') == Call("f", text='{"a": 1}')
+
+
+def test_a_filter_leaves_out_its_names_or_all_others():
+    less, only = NameFilter.without("ab"), NameFilter.only("ab")
+    assert [name for name in "abc" if name in less] == ["a", "b"]
+    assert [name for name in "abc" if name in only] == ["c"]
+    assert [name for name in "abc" if name in less.letting("a")] == ["b"]
+    assert [name for name in "abc" if name in only.letting("c")] == []
+
+
+def test_a_filter_is_false_if_it_leaves_nothing_out():
+    assert not EXCLUDE_NOTHING
+    assert NameFilter.without("a")
+    assert NameFilter.only("")
+
+
+def test_a_filter_is_equal_to_itself_alone_and_may_be_forgotten():
+    made = WeakKeyDictionary({NameFilter.without("a"): 1})
+    assert not made
+    assert NameFilter.without("a") != NameFilter.without("a")

@@ -17,7 +17,7 @@ from tests.workshop import (
     search_rules,
     searching,
 )
-from toolcrib.model import Answer, Query, ToolInfo
+from toolcrib.model import EXCLUDE_NOTHING, Answer, EntryGroups, NameFilter, Query, ToolInfo
 from toolcrib.search import Search, answer_query
 from toolcrib.search.answer import MOST_NAMESPACES, MOST_NEAREST, ONE_LINE, namespaces
 from toolcrib.search.confidence import LOW
@@ -368,7 +368,7 @@ def test_the_nearest_names_are_none_that_are_hidden(search: Search):
 
 def test_namespaces_are_the_largest_first_and_the_rest_summed_up():
     entries = pooled(*many(400), *SEEN)
-    counted = namespaces(entries.values())
+    counted = namespaces(EntryGroups.of(entries), EXCLUDE_NOTHING)
     assert len(counted) == MOST_NAMESPACES + 1
     assert list(counted.values())[:-1] == sorted(list(counted.values())[:-1], reverse=True)
     assert list(counted)[-1] == "others"
@@ -421,5 +421,5 @@ def test_a_correction_tells_nothing_of_what_is_hidden():
     entries = pooled(ToolInfo(name="find_qwexer", description="Find a qwexer"), READ_FILE)
     with searching("memory", entries) as every:
         assert "qwexxer → qwexer" in ask(every, "find qwexxer").note
-        few = replace(every, hidden=frozenset(["find_qwexer"]))
+        few = replace(every, hidden=NameFilter.without(["find_qwexer"]))
         assert "Corrected" not in ask(few, "find qwexxer").note

@@ -1,11 +1,16 @@
-import pytest
+from collections.abc import Iterable
 
-from toolcrib.model import Entry, ToolInfo
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolcrib.model import Entry, NameFilter, ToolInfo
 from toolcrib.search import (
+    NamedProduct,
+    PoolFacts,
     PoolProducts,
     named_products,
     names_absent,
-    pool_products,
     product_evidence,
 )
 
@@ -32,6 +37,12 @@ GATEWAY = tool("chat", "send", "Sends a message to Microsoft Teams.")
 BROWSER = tool("playwright-mcp", "navigate", "Opens a page, such as https://trello.com")
 NOTES = tool("basic-memory", "write_note")
 CLOCK = tool("time", "convert")
+
+
+def pool_products(entries: Iterable[Entry]) -> PoolProducts:
+    return PoolProducts(PoolFacts.of({entry.name: entry for entry in entries}))
+
+
 POOL = [SLACK, JIRA, GMAIL, SHEETS, S3, COSTS, SUPABASE, GATEWAY, BROWSER, NOTES, CLOCK]
 
 
@@ -109,8 +120,8 @@ def test_a_product_that_nothing_knows_is_absent(
 
 def test_a_request_tells_which_tools_have_what_it_names(known: PoolProducts):
     gmail, asana = named_products("mail in gmail, then asana", known)
-    assert (gmail.name, gmail.tools, gmail.present) == ("gmail", {GMAIL.name}, True)
-    assert (asana.name, asana.tools, asana.present) == ("asana", frozenset(), False)
+    assert (gmail.name, set(gmail.tools), gmail.present) == ("gmail", {GMAIL.name}, True)
+    assert (asana.name, set(asana.tools), asana.present) == ("asana", set(), False)
 
 
 def test_a_tool_is_of_the_product_in_its_own_name_titles_tags_and_hint():
@@ -123,14 +134,14 @@ def test_a_tool_is_of_the_product_in_its_own_name_titles_tags_and_hint():
         tool("trelloapi", "f"),
     ]
     [trello] = named_products("a card in trello", pool_products(own))
-    assert trello.tools == {"hub_trello_add_card", "hub_b", "hub_c", "d", "trelloapi_f"}
+    assert set(trello.tools) == {"hub_trello_add_card", "hub_b", "hub_c", "d", "trelloapi_f"}
 
 
 def test_an_everyday_word_in_the_name_of_a_tool_needs_its_description():
     messages = tool("chat", "slack_post", "Posts to a Slack channel.")
     rope = tool("rope", "slack_line", "How much slack a line has.")
     [slack] = named_products("post it on slack", pool_products([messages, rope]))
-    assert slack.tools == {messages.name}
+    assert set(slack.tools) == {messages.name}
 
 
 def test_in_a_pool_of_no_products_names_are_arguments():
@@ -165,3 +176,45 @@ def test_what_is_perhaps_named_and_is_not_here_is_left_out(known: PoolProducts):
 
 def test_quoted_names_of_servers_name_nothing(known: PoolProducts):
     assert named_products('translate "basic memory"', known) == ()
+
+
+def test_who_may_not_see_a_tool_does_not_learn_of_its_product():
+    facts = PoolFacts.of({each.name: each for each in POOL})
+    blind = PoolProducts(facts, NameFilter.without([SLACK.name]))
+    [slack] = named_products("ping bob on slack", blind)
+    assert not slack.present
+    assert SLACK.name not in slack.tools
+    jira_alone = PoolProducts(facts, NameFilter.only([JIRA.name, NOTES.name]))
+    assert jira_alone.share == 0.5
+    assert not named_products("save it to basic memory", PoolProducts(facts, NameFilter.only([])))
+
+
+TOOLS = st.sampled_from(POOL)
+SOME = st.lists(TOOLS, unique_by=lambda entry: entry.name)
+
+
+@given(before=SOME, after=SOME, hidden=st.booleans(), less=SOME)
+def test_products_that_are_mended_are_as_those_that_are_made(
+    *, before: list[Entry], after: list[Entry], hidden: bool, less: list[Entry]
+):
+    old, new = ({each.name: each for each in some} for some in (before, after))
+    changed = {each.name for each in POOL if old.get(each.name) is not new.get(each.name)}
+    left_out = NameFilter(frozenset(each.name for each in less), inverted=hidden)
+    first = PoolFacts.of(old)
+    for counted in (False, True):
+        earlier = PoolProducts(first, left_out)
+        assert not counted or earlier.share >= 0
+        mended = earlier.updated(first.changed(new, changed), left_out, changed)
+        made = PoolProducts(PoolFacts.of(new), left_out)
+        assert mended.share == made.share
+        for text in ("ping bob on slack", "a row in google sheets", "save it to basic memory"):
+            assert [seen(each) for each in named_products(text, mended)] == [
+                seen(each) for each in named_products(text, made)
+            ]
+            assert [evidence(text, each, mended) for each in POOL] == [
+                evidence(text, each, made) for each in POOL
+            ]
+
+
+def seen(named: NamedProduct) -> tuple[object, ...]:
+    return named.name, *(frozenset(each) for each in (named.tools, named.partly, named.mentions))

@@ -1,7 +1,8 @@
 """One decision about deferral, in every mode."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from tests.defaults import DEFERRAL
 from tests.workshop import pooled
 from toolcrib.access import Scope
-from toolcrib.model import Defer, DeferralTrigger, Entry, ToolInfo
+from toolcrib.model import Defer, DeferralTrigger, Entry, EntryGroups, ToolInfo
 from toolcrib.session import Deferral, DeferralPlan
 
 
@@ -27,11 +28,11 @@ def plan(
     price: int = 0,
 ) -> DeferralPlan:
     return DeferralPlan.make(
-        pooled(*tools).values(),
+        EntryGroups.of(pooled(*tools)),
         scope or Scope(),
         deferral or DEFERRAL,
         is_late=is_late,
-        price=lambda _: price,
+        price=lambda some: price if [*some] else 0,
     )
 
 
@@ -41,6 +42,16 @@ def waiting(plan: DeferralPlan) -> list[str]:
 
 def shown(plan: DeferralPlan) -> list[str]:
     return [entry.name for entry in plan.core]
+
+
+def planned(
+    entries: Mapping[str, Entry], deferral: Deferral, price: int, *, is_late: bool
+) -> DeferralPlan:
+    """A plan of tools that cost as much together."""
+    groups, each = EntryGroups.of(entries), price // max(len(entries), 1)
+    return DeferralPlan.make(
+        groups, Scope(), deferral, is_late=is_late, price=lambda some: each * len([*some])
+    )
 
 
 FIFTEEN = [tool(number) for number in range(15)]
@@ -105,20 +116,25 @@ def test_what_the_caller_may_not_call_or_has_already_is_nowhere():
 
 
 def test_nothing_allowed_is_nothing_shown():
-    assert plan(FIFTEEN, scope=Scope(allowed=frozenset())) == DeferralPlan((), ())
+    nothing = plan(FIFTEEN, scope=Scope(allowed=frozenset()))
+    assert not nothing.core
+    assert not nothing.deferred
 
 
 def test_what_no_search_returns_never_waits():
     hidden = [replace(each, searchable=False) for each in FIFTEEN]
-    assert plan(hidden) == DeferralPlan((), ())
+    assert not plan(hidden).core
+    assert not plan(hidden).deferred
     kept = plan([*hidden, replace(tool(20, "never"), searchable=False)])
     assert (shown(kept), waiting(kept)) == (["t020"], [])
 
 
 def test_a_definition_that_waits_for_review_is_not_shown():
-    entries = [replace(each, state="changed") for each in pooled(*FIFTEEN).values()]
-    made = DeferralPlan.make(entries, Scope(), DEFERRAL, is_late=False, price=lambda _: 0)
-    assert made == DeferralPlan((), ())
+    entries = {name: each.in_state("changed") for name, each in pooled(*FIFTEEN).items()}
+    groups = EntryGroups.of(entries)
+    made = DeferralPlan.make(groups, Scope(), DEFERRAL, is_late=False, price=lambda _: 0)
+    assert not made.core
+    assert not made.deferred
 
 
 def test_the_names_of_the_search_tool_are_taken():
@@ -152,12 +168,12 @@ def test_every_tool_is_in_one_place_and_the_order_of_listing_does_not_matter(
         replace(tool(number, defer, required=required), searchable=searchable)
         for number, (defer, required, searchable) in enumerate(drawn)
     ]
-    entries: list[Entry] = list(pooled(*tools).values())
+    entries = list(pooled(*tools).items())
     deferral = replace(DEFERRAL, trigger=DeferralTrigger.read(mode), threshold=threshold)
-    made = DeferralPlan.make(entries, Scope(), deferral, is_late=is_late, price=lambda _: price)
+    made = planned(dict(entries), deferral, price, is_late=is_late)
     chance.shuffle(entries)
-    again = DeferralPlan.make(entries, Scope(), deferral, is_late=is_late, price=lambda _: price)
-    assert made == again
+    again = planned(dict(entries), deferral, price, is_late=is_late)
+    assert (shown(made), waiting(made)) == (shown(again), waiting(again))
     places = shown(made) + waiting(made)
     assert len(places) == len(set(places))
     for each in tools:
@@ -167,3 +183,72 @@ def test_every_tool_is_in_one_place_and_the_order_of_listing_does_not_matter(
         if each.defer == "always" and each.searchable and not kept:
             assert (each.name in waiting(made)) == (mode != "off")
     assert (made.search_tool is not None) == made.deferring == bool(waiting(made))
+
+
+@given(before=TOOLS, after=TOOLS, mode=MODES, threshold=st.integers(0, 40))
+def test_a_plan_that_is_mended_is_as_one_that_is_made(
+    before: Sequence[tuple[Defer, bool, bool]],
+    after: Sequence[tuple[Defer, bool, bool]],
+    mode: str,
+    threshold: int,
+):
+    deferral = replace(
+        DEFERRAL,
+        trigger=DeferralTrigger.read(mode),
+        threshold=threshold,
+        never_defer=frozenset({"t00*", "t013"}),
+    )
+    scope = Scope(bound=frozenset({"t003"}), excluded=frozenset({"t01?"}))
+    old, new = (
+        pooled(
+            *(
+                replace(tool(number, defer, required=required), searchable=searchable)
+                for number, (defer, required, searchable) in enumerate(drawn)
+            )
+        )
+        for drawn in (before, after)
+    )
+    changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+    plans = [
+        DeferralPlan.make(
+            EntryGroups.of(entries),
+            scope,
+            deferral,
+            is_late=True,
+            price=lambda some: sum(700 for _ in some),
+        )
+        for entries in (old, new)
+    ]
+    mended = plans[0].updated(plans[0].groups.changed(new, changed), changed)
+    assert (shown(mended), waiting(mended)) == (shown(plans[1]), waiting(plans[1]))
+    assert mended.summary(200) == plans[1].summary(200)
+    assert [name for name in new if mended.defers(name)] == [
+        name for name in new if name in set(waiting(mended))
+    ]
+
+
+def test_no_definition_is_read_for_a_plan_or_its_summary():
+    groups = EntryGroups.of(pooled(*FIFTEEN, tool(20, "never")))
+    light = {name: Light(entry) for name, entry in groups.entries.items()}
+    made = DeferralPlan.make(
+        EntryGroups(cast("Mapping[str, Entry]", light), groups.groups),
+        Scope(excluded=frozenset({"t01*"})),
+        replace(DEFERRAL, never_defer=frozenset({"t003"}), threshold=3),
+        is_late=False,
+        price=lambda _: 0,
+    )
+    assert "t000, t001" in made.summary(400)
+    assert made.core_names == ("t003", "t020")
+    assert "t005" in made.deferred_by_name
+    assert "t003" not in made.deferred_by_name
+
+
+class Light:
+    """An entry whose definition nobody may read."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._entry = entry
+
+    def __getattr__(self, name: str) -> object:
+        assert name != "capability"
+        return getattr(self._entry, name)

@@ -3,7 +3,8 @@ from dataclasses import replace
 import pytest
 
 from toolcrib.sources import Definition
-from toolcrib.sources.definition import read_definition
+from toolcrib.sources.definition import hidden_tricks, read_definition
+from toolcrib.text import find_hidden
 
 ONE = Definition({"name": "a", "icons": [{"src": "x"}]}, "Title", "Instructions", "hash")
 
@@ -36,3 +37,28 @@ def test_what_is_hidden_anywhere_is_flagged():
     assert ONE.flags == ()
     assert replace(ONE, instructions="\u200b").flags == ("zero-width",)
     assert replace(ONE, tool={"a": [{"b\u202e": 1}]}).flags == ("bidi",)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("\u05d0", "\u200e"),
+        ("\u200e", "\u05d0"),
+        ("a\u0301\u0301", "\u0301" * 4),
+        ("\U0001f468\u200d", "x"),
+    ],
+)
+def test_what_is_hidden_in_one_text_is_not_excused_by_its_neighbour(texts):
+    alone = {finding.trick for text in texts for finding in find_hidden(text)}
+    assert set(hidden_tricks(*texts)) == alone
+    assert set(hidden_tricks({"a": [*texts], "b": dict([texts])})) == alone
+
+
+def test_too_many_blanks_of_one_text_are_found_among_others():
+    for blanks in (" " * 200, "\n" * 40, "\t" * 200):
+        assert (
+            hidden_tricks("a", [f"x{blanks}y"], {"k": "v"})
+            == hidden_tricks(f"x{blanks}y")
+            == ("blank",)
+        )
+    assert hidden_tricks(*["line\n\n"] * 100) == ()

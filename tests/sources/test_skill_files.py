@@ -7,8 +7,8 @@ import pytest
 from toolcrib.errors import SourceError
 from toolcrib.model import SkillInfo
 from toolcrib.sources import read_skill_file, skill_files
-from toolcrib.sources.declaration_file import MAX_BYTES
 from toolcrib.sources.skills import MOST_FILES, read_skill
+from toolcrib.sources.text_file import MAX_BYTES
 from toolcrib.tools import OwnFiles
 
 

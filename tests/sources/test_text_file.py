@@ -2,7 +2,7 @@ import pytest
 
 from toolcrib.errors import DeclarationError
 from toolcrib.sources import read_text_file
-from toolcrib.sources.declaration_file import MAX_BYTES
+from toolcrib.sources.text_file import MAX_BYTES
 
 
 def test_a_mark_at_the_start_and_line_ends_of_windows_are_not_text(tmp_path):

@@ -11,6 +11,7 @@ import pytest
 from toolcrib.errors import StoreError
 from toolcrib.review.desk import trust_first_sight, write_approval, write_rejection
 from toolcrib.store import Decisions
+from toolcrib.store.checked_file import CheckedFile
 from toolcrib.store.decisions import DAY_S
 from toolcrib.store.seals import Seals
 from toolcrib.strict_json import canonical_json
@@ -500,3 +501,124 @@ def test_a_file_from_before_there_were_configurations_keeps_its_decisions(path, 
     again = Decisions(path, KEY)
     assert pins(again) == {"a": "pin a", "b": "pin b"}
     again.close()
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """How often the seal of the whole was checked."""
+    seen: list[object] = []
+    read = Seals.read
+    monkeypatch.setattr(Seals, "read", lambda seals, db: seen.append(1) or read(seals, db))
+    return seen
+
+
+def test_the_seal_of_the_whole_is_checked_once_for_each_version(path, decisions, looks):
+    for number in range(20):
+        decisions.trust(f"mcp:x{number}#1", SEEN)
+    again = Decisions(path, KEY)
+    looks.clear()
+    for number in range(20):
+        assert len(pins(again, f"mcp:x{number}#1")) == 2
+        assert again.mark(f"mcp:x{number}#1")
+        assert again.elsewhere(f"mcp:x{number}#1") == {}
+    assert len(looks) == 1
+    write_approval(decisions, "mcp:x3#1", "a", "new", "{}")
+    assert pins(again, "mcp:x3#1")["a"] == "new"
+    assert len(pins(again, "mcp:x4#1")) == 2
+    assert len(looks) <= 4  # one here, the rest by the one who wrote
+    again.close()
+
+
+@pytest.mark.plan(4)
+def test_a_count_that_is_altered_meanwhile_is_noticed(path, decisions):
+    decisions.trust("mcp:x", SEEN)
+    assert len(pins(decisions)) == 2
+    path.with_suffix(".counter").write_bytes(b"1 00")
+    with pytest.raises(StoreError, match="counter"):
+        decisions.of("mcp:x")
+    assert decisions.mark("mcp:x") == ""
+
+
+def test_a_mark_tells_of_every_decision_about_a_server_and_of_no_other(path, decisions):
+    def marks() -> list[str]:
+        return [decisions.mark(each) for each in ("mcp:x#1", "mcp:x#2", "mcp:y#1")]
+
+    decisions.trust("mcp:x#1", SEEN)
+    decisions.trust("mcp:y#1", SEEN)
+    before = marks()
+    assert all(before)
+    assert marks() == before
+    other = Decisions(path, KEY)
+    assert other.mark("mcp:x#1") == before[0]
+    write_rejection(other, "mcp:x#1", "a", "pin a", "{}")
+    other.close()
+    after = marks()
+    assert [old != new for old, new in zip(before, after, strict=True)] == [True, True, False]
+    with decisions.deciding() as db:
+        decisions.set_first_sight(db, trusted=False)
+    assert all(old != new for old, new in zip(after, marks(), strict=True))
+
+
+@pytest.mark.plan(4)
+@pytest.mark.parametrize("statement", OF_ALL)
+def test_nothing_marks_what_no_seal_vouches_for(path, decisions, statement):
+    decisions.trust("mcp:x", SEEN)
+    tamper(path, statement)
+    assert decisions.mark("mcp:x") == ""
+
+
+@pytest.fixture
+def checks(monkeypatch):
+    """How often a file was looked through."""
+    seen: list[object] = []
+    check = CheckedFile._look_through
+    counted = staticmethod(lambda db: seen.append(1) or check(db))
+    monkeypatch.setattr(CheckedFile, "_look_through", counted)
+    return seen
+
+
+def test_a_file_is_looked_through_once_for_each_version(path, decisions, checks):
+    decisions.trust("mcp:x", SEEN)
+    decisions.close()
+    for _ in range(3):
+        Decisions(path, KEY).close()
+    assert not checks
+    tamper(path, "UPDATE decision SET pin = 'evil' WHERE name = 'a'")
+    for _ in range(3):
+        Decisions(path, KEY).close()
+    assert len(checks) == 1
+
+
+def test_what_we_write_over_a_file_that_is_in_doubt_does_not_clear_it(path, decisions, checks):
+    path.with_suffix(".checked").unlink()
+    decisions.trust("mcp:x", SEEN)
+    decisions.close()
+    Decisions(path, KEY).close()
+    assert len(checks) == 1
+
+
+def test_damage_that_is_met_on_the_way_is_looked_for_at_the_next_start(path, decisions):
+    decisions.trust("mcp:x", {f"t{n}": (f"pin {n}", "x" * 500) for n in range(50)})
+    decisions.close()
+    noted = path.with_suffix(".checked")
+    content = bytearray(path.read_bytes())
+    for page in range(4096, len(content), 4096):
+        content[page : page + 200] = bytes(200)
+    path.write_bytes(content)
+    noted.write_bytes(CheckedFile(path)._version())  # as if the disk had done it, without a trace
+    with pytest.raises(StoreError):
+        Decisions(path, KEY).of("mcp:x")
+    assert not noted.exists()
+    again = Decisions(path, KEY)
+    assert list(path.parent.glob("*.corrupt-1"))
+    assert not again.trusts_first_sight
+    again.close()
+
+
+@pytest.mark.plan(4)
+def test_of_another_configuration_under_a_broken_seal_nothing_is_shown(path, decisions):
+    decisions.trust("mcp:x#1", SEEN)
+    decisions.configured("mcp:x#1", "{}")
+    tamper(path, "UPDATE decision SET definition = 'evil' WHERE name = 'a'")
+    assert decisions.elsewhere("mcp:x#2") == {}
+    assert decisions.configuration_elsewhere("mcp:x#2") is None

@@ -2,9 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.text import Correction, Speller
+from toolcrib.text import Correction, CountedWords, Speller
 
-CATALOG = Speller({"email": 9, "send": 20, "weather": 4, "zotero": 2, "qwexer": 1, "msg": 3})
+CATALOG = Speller(
+    CountedWords({"email": 9, "send": 20, "weather": 4, "zotero": 2, "qwexer": 1, "msg": 3})
+)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,7 @@ def test_it_says_what_it_corrected():
 def test_of_words_equally_near_the_usual_one_is_meant():
     assert Speller().meant("fiel") == "file"
     assert Speller().meant("lsit") == "list"
-    assert Speller({"lsis": 1}).meant("lsit") == "list"
+    assert Speller(CountedWords({"lsis": 1})).meant("lsit") == "list"
 
 
 def test_a_text_full_of_unknown_words_is_left_alone():

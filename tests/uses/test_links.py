@@ -5,10 +5,12 @@ from tests.workshop import ListedSource, mcp
 from toolcrib.crib import Crib
 from toolcrib.model import Capability, SkillInfo, ToolInfo
 from toolcrib.pool import Pool
+from toolcrib.search import PoolFacts
+from toolcrib.search.facts import mentioned_tools
 from toolcrib.settings import Settings
 from toolcrib.sources import FunctionSource
 from toolcrib.uses import unresolved_links
-from toolcrib.uses.hints import Links, declared_links, mentioned
+from toolcrib.uses.hints import Links, declared_links
 
 
 def tool(name: str, *often_with: str) -> ToolInfo:
@@ -27,7 +29,7 @@ def pool_of(*capabilities: Capability) -> Pool:
 
 def links(*capabilities: Capability) -> Links:
     pool = pool_of(*capabilities)
-    return declared_links(pool.entries, pool.candidates)
+    return declared_links(PoolFacts.of(pool.entries).linking(), pool.entries, pool.candidates)
 
 
 def test_a_link_goes_both_ways():
@@ -55,7 +57,7 @@ def test_a_skill_is_linked_with_the_tools_it_names_and_they_with_it():
 
 def test_only_identifiers_in_backticks_are_mentioned_each_once():
     body = "`run` `read_file` and `read_file`, read_dir, `a b`, `getForecast`, ```x_y```"
-    assert mentioned(body) == ["read_file", "getForecast", "x_y"]
+    assert mentioned_tools(body) == ["read_file", "getForecast", "x_y"]
 
 
 def test_a_link_that_leads_nowhere_is_a_problem_with_file_line_key_and_the_nearest(tmp_path: Path):

@@ -1,17 +1,24 @@
 """The command `toolcrib call`."""
 
-import asyncio
 import json
 import sys
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from toolcrib import gateway
 from toolcrib.cli.consent import at_terminal
 from toolcrib.cli.global_options import GlobalOptions
+from toolcrib.cli.inquiry import gateway_to_ask, warn_of
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
-from toolcrib.execute import ApprovalRequest, Approver
-from toolcrib.model import CallError, Outcome
+
+if TYPE_CHECKING:
+    from toolcrib.crib import Crib
+    from toolcrib.execute import ApprovalRequest, Approver
+
+Approve = Callable[[Mapping[str, Any]], bool]
+"""Whether a call may be made, by what is known of it."""
 
 STDIN = "-"
 NOBODY_HERE = "this call needs approval, and there is no terminal to ask on; add --yes"
@@ -39,64 +46,91 @@ def call_command(
 ) -> None:
     """Call a tool and print what it returns.
 
-    If the call needs approval, you are asked on the terminal. Without a terminal it is refused,
-    unless you give `--yes`. Exit code 1: the call was refused or failed; standard error says why.
+    If a gateway runs, it makes the call, with the servers that run already. If the call needs
+    approval, you are asked on the terminal. Without a terminal it is refused, unless you give
+    `--yes`. Exit code 1: the call was refused or failed; standard error says why.
 
         toolcrib call mcp_time_get_current_time '{"timezone": "UTC"}'
         echo '{"path": "notes.md"}' | toolcrib call read_file -
     """
     options: GlobalOptions = context.obj
     given = sys.stdin.read() if arguments == STDIN else arguments
-    with options.crib() as crib:
-        outcome = asyncio.run(
-            crib.call(name, given, timeout_s=timeout_s, approver=_approver(yes=yes))
-        )
-        print_json(outcome) if as_json else _show(outcome)
-    if outcome.error:
+    asked = {"name": name, "arguments": given, "timeout_s": timeout_s}
+    approve, place = _approve(yes=yes), gateway_to_ask(options)
+    outcome: Mapping[str, Any] | None = None
+    if place is not None:
+        outcome = gateway.call_by_daemon(place, warn_of, approve, **asked)
+    if outcome is None:
+        with options.crib() as crib:
+            outcome = _call(crib, approve, **asked)
+            _print(outcome, as_json=as_json)
+    else:
+        _print(outcome, as_json=as_json)
+    if outcome["error"]:
         raise typer.Exit(1)
 
 
-def _approver(*, yes: bool) -> Approver | None:
+def _call(crib: "Crib", approve: Approve | None, **asked: Any) -> Mapping[str, Any]:  # noqa: ANN401 - as it is asked
+    """Make the call in this process; servers that it starts are stopped with the crib."""
+    import asyncio
+    from dataclasses import asdict
+
+    approver = _approver(approve) if approve else None
+    return asdict(asyncio.run(crib.call(**asked, approver=approver)))
+
+
+def _approve(*, yes: bool) -> Approve | None:
     """Who approves: `--yes`, else the person at the terminal, else nobody."""
     if yes:
-        return _agree
+        return lambda _request: True
     return _ask if at_terminal() else None
 
 
-async def _agree(_request: ApprovalRequest, /) -> bool:
-    return True
+def _approver(approve: Approve) -> "Approver":
+    from dataclasses import asdict
+
+    async def approver(request: "ApprovalRequest", /) -> bool:
+        return approve(asdict(request))
+
+    return approver
 
 
-async def _ask(request: ApprovalRequest, /) -> bool:
-    arguments = json.dumps(request.arguments, ensure_ascii=False, indent=2)
+def _ask(request: Mapping[str, Any]) -> bool:
+    arguments = json.dumps(request["arguments"], ensure_ascii=False, indent=2)
     screen = console(to_stderr=True)
-    screen.print(safe(f"{request.name} ({request.permission_kind}): {request.description}"))
+    about = f"{request['name']} ({request['permission_kind']}): {request['description']}"
+    screen.print(safe(about))
     screen.print(safe(arguments))
     return typer.confirm("Call it?", default=False, err=True)
 
 
-def _show(outcome: Outcome) -> None:
-    for note in outcome.repaired:
+def _print(outcome: Mapping[str, Any], *, as_json: bool) -> None:
+    print_json(outcome) if as_json else _show(outcome)
+
+
+def _show(outcome: Mapping[str, Any]) -> None:
+    for note in outcome["repaired"]:
         warn(f"repaired: {note}")
-    if outcome.error:
-        _show_error(outcome.error)
+    if outcome["error"]:
+        _show_error(outcome["error"])
         return
-    console().print(safe(_text(outcome)), soft_wrap=True)
+    console().print(safe(_text(outcome["content"])), soft_wrap=True)
 
 
-def _show_error(error: CallError) -> None:
+def _show_error(error: Mapping[str, Any]) -> None:
     """Why it did not end well, on standard error, with the schema where the arguments are wrong."""
     screen = console(to_stderr=True)
-    message = NOBODY_HERE if error.code == "approval_needed" else error.message
-    screen.print(safe(f"toolcrib: {message} ({error.code}, {error.effect})"), soft_wrap=True)
-    if error.schema is not None:
-        screen.print(safe(json.dumps(error.schema, ensure_ascii=False)), soft_wrap=True)
+    code = error["code"]
+    message = NOBODY_HERE if code == "approval_needed" else error["message"]
+    screen.print(safe(f"toolcrib: {message} ({code}, {error['effect']})"), soft_wrap=True)
+    if error["schema"] is not None:
+        screen.print(safe(json.dumps(error["schema"], ensure_ascii=False)), soft_wrap=True)
 
 
-def _text(outcome: Outcome) -> str:
+def _text(content: object) -> str:
     """Text as it is, also that of a single block; anything else as JSON."""
-    match outcome.content:
+    match content:
         case str(text) | [{"type": "text", "text": str(text)}]:
             return text
-        case content:
+        case _:
             return json.dumps(content, ensure_ascii=False, indent=2)

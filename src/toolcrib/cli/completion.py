@@ -7,23 +7,31 @@ no name: a shell has no place for an error.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    TypeAlias,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
+from toolcrib import client_config, gateway
 from toolcrib.cli.global_options import GlobalOptions
-from toolcrib.client_config import CLIENTS
-from toolcrib.gateway import DEFAULT_PROFILE, Keys
-from toolcrib.names import Origin
-from toolcrib.settings import Settings
-from toolcrib.sources.apps import SDKToolsCache
-from toolcrib.sources.mcp import McpServers, read_servers
+from toolcrib.sources import apps, mcp
+
+if TYPE_CHECKING:
+    from toolcrib.settings import Settings
 
 PACKAGED = Path(__file__).parent.parent / "tools" / "tools.yaml"
 _KEY = re.compile(r"^(\w+):", re.MULTILINE)
 
-Names = Callable[[Settings], Iterable[str]]
+Names: TypeAlias = "Callable[[Settings], Iterable[str]]"
 
 
 def completed(run: Callable[..., None]) -> Callable[..., None]:
@@ -60,40 +68,42 @@ def _opening(context: typer.Context) -> GlobalOptions:
     return GlobalOptions(given.get("config"), tuple(given.get("mcp_config") or ()))
 
 
-def _servers(settings: Settings) -> Iterable[str]:
-    return [server.id for server in read_servers(settings.mcp_config).servers]
+def _servers(settings: "Settings") -> Iterable[str]:
+    return [server.id for server in mcp.read_servers(settings.mcp_config).servers]
 
 
-def _tools(settings: Settings) -> Iterable[str]:
-    servers = read_servers(settings.mcp_config).servers
+def _tools(settings: "Settings") -> Iterable[str]:
+    from toolcrib.names import Origin
+
+    servers = mcp.read_servers(settings.mcp_config).servers
     stems = {server.id: server.prefix or server.id for server in servers}
     if settings.builtin_tools:
         yield from _KEY.findall(PACKAGED.read_text(encoding="utf-8"))
-    for server, tool in McpServers.cached_tools(settings.state_folder):
+    for server, tool in mcp.McpServers.cached_tools(settings.state_folder):
         if server in stems:
             yield Origin("mcp", stems[server], tool).plain_name()
 
 
-def _servers_and_tools(settings: Settings) -> Iterable[str]:
+def _servers_and_tools(settings: "Settings") -> Iterable[str]:
     yield from _servers(settings)
     yield from _tools(settings)
 
 
-def _clients(_settings: Settings) -> Iterable[str]:
-    return [client.name for client in CLIENTS]
+def _clients(_settings: "Settings") -> Iterable[str]:
+    return [client.name for client in client_config.CLIENTS]
 
 
-def _profiles(settings: Settings) -> Iterable[str]:
-    return {DEFAULT_PROFILE, *settings.gateway.profiles}
+def _profiles(settings: "Settings") -> Iterable[str]:
+    return {gateway.DEFAULT_PROFILE, *settings.gateway.profiles}
 
 
-def _keys(settings: Settings) -> Iterable[str]:
-    return [key.name for key in Keys(settings.state_folder).all()]
+def _keys(settings: "Settings") -> Iterable[str]:
+    return [key.name for key in gateway.Keys(settings.state_folder).all()]
 
 
-def _apps(settings: Settings) -> Iterable[str]:
-    apps, _ = SDKToolsCache(settings.state_folder / "apps" / "known").read_all()
-    return [app.name for app in apps]
+def _apps(settings: "Settings") -> Iterable[str]:
+    known, _ = apps.SDKToolsCache(settings.state_folder / "apps" / "known").read_all()
+    return [app.name for app in known]
 
 
 _COMPLETED: Mapping[str, Names] = {

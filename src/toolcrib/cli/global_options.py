@@ -1,21 +1,27 @@
-"""The options before the command, and what they lead to: settings, crib, servers, gateway."""
+"""The options before the command, and what they lead to: settings, crib, servers, gateway.
+
+Every command has these options, and few need all that they lead to. So what reads settings or opens
+a crib is loaded by the method that does.
+"""
 
 import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from toolcrib import connect, gateway
 from toolcrib.cli.screen import warn
 from toolcrib.cli.warnings import warn_once
-from toolcrib.connect import ConnectOptions, DaemonFiles, locate_daemon
-from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import ask_daemon, is_daemon_running
-from toolcrib.model import Json
-from toolcrib.settings import Settings, load_settings, own_servers_file, rules_file, settings_file
-from toolcrib.sources.mcp import McpServers, read_servers
-from toolcrib.system import LastGoodCopies
+
+if TYPE_CHECKING:
+    from toolcrib.connect import DaemonFiles
+    from toolcrib.crib import Crib
+    from toolcrib.model import Json
+    from toolcrib.settings import Settings
+    from toolcrib.sources.mcp import McpServers
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,62 +35,70 @@ class GlobalOptions:
     def settings(
         self,
         *,
-        lasts: bool = False,
         content: bytes | None = None,
         changes: Mapping[str, str] | None = None,
-    ) -> Settings:
+    ) -> "Settings":
         """The settings, read now. Raises `ConfigError`.
 
-        A process that `lasts` has its index in memory, unless the settings name another: that takes
-        a while to build, and answers sooner than a stored one. `content` stands for the content of
-        the settings file; `changes` are more variables of the environment, which win.
+        `content` stands for the content of the settings file; `changes` are more variables of the
+        environment, which win.
         """
+        from toolcrib.settings import load_settings
+
         settings = load_settings({**os.environ, **(changes or {})}, self.config, content)
         files = (*settings.mcp_config, *(path.absolute() for path in self.mcp_config))
-        index = "memory" if lasts and settings.index == "auto" else settings.index
         modules = (*settings.tool_modules, *self.tools)
-        update = {"mcp_config": files, "tool_modules": modules, "index": index}
+        update = {"mcp_config": files, "tool_modules": modules}
         return settings.model_copy(update=update)
 
-    def lasting_settings(self) -> tuple[Settings, str]:
+    def lasting_settings(self) -> tuple["Settings", str]:
         """The settings of a process that lasts, and what is wrong with their file, if anything.
 
         If the file is broken, the last good copy of it counts. Raises `ConfigError` without one.
         """
+        from toolcrib.settings import Settings, settings_file
+        from toolcrib.system import LastGoodCopies
+
         file = settings_file(os.environ, self.config)
         copies = LastGoodCopies(Settings().state_folder)
         try:
             content = file.read()
-            settings = self.settings(lasts=True, content=content)
+            settings = self.settings(content=content)
         except ConfigError as error:
             gone = isinstance(error.__cause__, FileNotFoundError)
             copy = None if gone else copies.read(file.path)
             if copy is None:
                 raise
             with suppress(ConfigError):  # what is wrong may not be in the file
-                before = self.settings(lasts=True, content=copy)
+                before = self.settings(content=copy)
                 return before, f"{error}. Until then, what it said before holds"
             raise
         copies.keep(file.path, content)
         return settings, ""
 
-    def files(self, settings: Settings) -> tuple[Path, ...]:
+    def files(self, settings: "Settings") -> tuple[Path, ...]:
         """What those settings were read from: their file, and the files with servers and rules."""
+        from toolcrib.settings import own_servers_file, rules_file, settings_file
+
         file = settings_file(os.environ, self.config).path
         own = own_servers_file(), rules_file()
         return tuple(dict.fromkeys((file, *own, *settings.mcp_config)))
 
     @contextmanager
-    def crib(self) -> Generator[Crib]:
+    def crib(self) -> Generator["Crib"]:
         """A crib with everything that the settings name; what is wrong goes to stderr, once."""
+        from toolcrib.crib import Crib
+
         settings = self.settings()
         with Crib.from_settings(settings) as crib:
             warn_once(settings.state_folder, "all", crib.problems)
             yield crib
 
     @contextmanager
-    def mcp(self) -> Generator[McpServers]:
+    def mcp(self) -> Generator["McpServers"]:
         """The MCP servers that the settings name, alone; what is wrong goes to stderr, once."""
+        from toolcrib.sources.mcp import McpServers
+
         settings = self.settings()
         servers = McpServers.open(settings.mcp_config, settings.state_folder)
         try:
@@ -94,10 +108,12 @@ class GlobalOptions:
             servers.close()
 
 
-def daemon_place(options: GlobalOptions) -> DaemonFiles:
+def daemon_place(options: GlobalOptions) -> "DaemonFiles":
     """Where the daemon of these options is, if it runs."""
     files = tuple(str(path) for path in options.mcp_config)
-    return locate_daemon(ConnectOptions(str(options.config or ""), files), os.environ)
+    return connect.locate_daemon(
+        connect.ConnectOptions(str(options.config or ""), files), os.environ
+    )
 
 
 def tell_gateway(options: GlobalOptions) -> None:
@@ -106,20 +122,23 @@ def tell_gateway(options: GlobalOptions) -> None:
     If it does not answer, it takes the change by itself a moment later. If none runs, only the
     copies of the files are brought up to date, because they may hold secrets.
     """
-    if is_daemon_running(daemon_place(options)):
+    from toolcrib.sources.mcp import read_servers
+    from toolcrib.system import LastGoodCopies
+
+    if gateway.is_daemon_running(daemon_place(options)):
         ask_if_running(options, "changed")
     else:
         settings = options.settings()
         read_servers(settings.mcp_config, LastGoodCopies(settings.state_folder))
 
 
-def ask_if_running(options: GlobalOptions, do: str, **more: Json) -> Json:
+def ask_if_running(options: GlobalOptions, do: str, **more: "Json") -> "Json":
     """The reply of the gateway; None if none runs. A refusal is a warning, and no error."""
     place = daemon_place(options)
-    if not is_daemon_running(place):
+    if not gateway.is_daemon_running(place):
         return None
     try:
-        return ask_daemon(place, do, **more)
+        return gateway.ask_daemon(place, do, **more)
     except ConfigError as error:
         warn(str(error))
         return None

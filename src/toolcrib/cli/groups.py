@@ -1,14 +1,19 @@
-"""Commands that share a noun, as `toolcrib keys add` does, and their older spellings.
+"""Groups of commands: all of them at the root, and those that share a noun.
 
-The older ones need no action word: `toolcrib keys` lists. They work for one more release; no help
-and no page shows them.
+The root knows each command by its entry in a table: where it is, and its summary. The module of a
+command is loaded when that command is run, helped with or completed, and no other is.
+
+Commands with a noun, as `toolcrib keys add`, have older spellings that need no action word:
+`toolcrib keys` lists. They work for one more release; no help and no page shows them.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import Any, ClassVar, NamedTuple
 
 import typer
+from typer.main import get_command, get_group
 
 from toolcrib.cli.completion import completed
 from toolcrib.cli.help import HelpCommand, HelpGroup
@@ -27,11 +32,11 @@ class CommandGroup:
     commands: Mapping[str, Run]
     hidden: Mapping[str, Run] = field(default_factory=dict[str, Run])
 
-    def typer(self) -> typer.Typer:
-        """The group, to be added to an app."""
-        group = typer.Typer(help=self.help, cls=ActionGroup)
-        for name, run in (*self.commands.items(), *self.hidden.items()):
-            group.command(name, cls=HelpCommand, hidden=name in self.hidden)(completed(run))
+    def typer(self, name: str) -> typer.Typer:
+        """The group, to be made a command of this name."""
+        group = typer.Typer(name=name, help=self.help, cls=ActionGroup)
+        for action, run in (*self.commands.items(), *self.hidden.items()):
+            group.command(action, cls=HelpCommand, hidden=action in self.hidden)(completed(run))
         return group
 
 
@@ -56,3 +61,48 @@ class ActionGroup(HelpGroup):
                 return [action, *args[:place], *args[place + 1 :]]
             older = older or next(iter(self.commands))
         return [older, *args] if older else args
+
+
+class CommandEntry(NamedTuple):
+    """A command that need not be loaded: `module:name` in `toolcrib.cli`, and its first line."""
+
+    home: str
+    summary: str
+
+    def load(self) -> Run | CommandGroup:
+        """The command itself, with all that it imports."""
+        module, _, name = self.home.partition(":")
+        found: Run | CommandGroup = getattr(import_module(f"toolcrib.cli.{module}"), name)
+        return found
+
+
+class LazyGroup(HelpGroup):
+    """Commands by their entries, under the titles of the help. Only the one that is used loads.
+
+    `commands` has a stand-in for each, that has its summary: enough for help and completion.
+    """
+
+    table: ClassVar[Mapping[str, Mapping[str, CommandEntry]]] = {}
+
+    def __init__(self, *, commands: object = None, **attributes: Any) -> None:  # noqa: ANN401, ARG002 - typer's
+        stand_ins: dict[str, Any] = {
+            name: HelpCommand(name, help=entry.summary, rich_help_panel=title)
+            for title, entries in self.table.items()
+            for name, entry in entries.items()
+        }
+        super().__init__(commands=stand_ins, **attributes)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:  # noqa: ANN401 - typer's
+        """The command that is asked for, loaded."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, self.load(name) if name else command, rest
+
+    def load(self, name: str) -> Any:  # noqa: ANN401 - the classes of typer's Click are private
+        """The command of this name, as typer runs it."""
+        [entry] = [entries[name] for entries in self.table.values() if name in entries]
+        command = entry.load()
+        if isinstance(command, CommandGroup):
+            return get_group(command.typer(name))
+        alone = typer.Typer(add_completion=False)
+        alone.command(name, cls=HelpCommand)(completed(command))
+        return get_command(alone)

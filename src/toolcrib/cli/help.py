@@ -16,6 +16,8 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from toolcrib.cli.plain_values import read_plainly
+
 WIDEST = 100
 """Longer lines are hard to read, however wide the terminal is."""
 
@@ -39,6 +41,12 @@ class ParameterHelp(NamedTuple):
 class HelpCommand(TyperCommand):
     """A command that helps in words a person reads."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - so typer's
+        """Read the words, without pydantic if they are plain."""
+        for parameter in self.get_params(ctx):
+            read_plainly(parameter)
+        return super().parse_args(ctx, args)
+
     def collect_usage_pieces(self, ctx: object) -> list[str]:  # noqa: ARG002 - the library's
         """The line of usage, also in errors."""
         return ["[OPTIONS]", *(each.usage for each in words(self) if not each.is_option)]
@@ -55,6 +63,12 @@ class HelpCommand(TyperCommand):
 
 class HelpGroup(TyperGroup):
     """Commands, in the groups that they were registered with; hidden ones are left out."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - so typer's
+        """Read the words before the command, as a command reads its own."""
+        for parameter in self.get_params(ctx):
+            read_plainly(parameter)
+        return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: object) -> list[str]:  # noqa: ARG002 - the library's
         """The line of usage, also in errors."""

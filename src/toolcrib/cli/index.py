@@ -27,11 +27,12 @@ class IndexStats:
 
 
 def index_command(context: typer.Context, as_json: AsJson = False) -> None:
-    """Build the stored index anew, so that commands start at once.
+    """Build the index anew and wait for all vectors, so that the next start has everything.
 
-    The new index takes the place of the current one in one step. Searches go on meanwhile, and an
-    interrupted run leaves the current one as it was. Vectors are kept by text and model, so only
-    new texts are embedded.
+    Searches keep the index up to date by themselves: use this before a first search, or in an
+    image. The new index takes the place of the current one in one step. Searches go on meanwhile,
+    and an interrupted run leaves the current one as it was. Vectors are kept by text and model, so
+    only new texts are embedded.
     """
     options: GlobalOptions = context.obj
     with options.crib() as crib:
@@ -48,12 +49,13 @@ def build(crib: Crib, *, quiet: bool) -> IndexStats:
             embedding=partial(report, "embedding"),
             progress=lambda done: report("indexing", done, len(entries)),
         )
+    files = [path for path in crib.index.files if path.exists()]
     return IndexStats(
         capabilities=len(entries),
-        kinds=dict(Counter(entry.capability.kind for entry in entries.values())),
+        kinds=dict(Counter(entry.kind for entry in entries.values())),
         embedder=crib.settings.embed.embedder,
-        store=crib.settings.store_path,
-        megabytes=round(_size(crib.settings.store_path) / 1e6, 2),
+        store=str(files[0] if files else crib.settings.store_path),
+        megabytes=round(sum(map(_size, files)) / 1e6, 2),
         seconds=round(perf_counter() - started, 2),
     )
 
@@ -64,7 +66,5 @@ def _show(stats: IndexStats) -> None:
         console().print(safe(f"{name:13}{value}"))
 
 
-def _size(path: str) -> int:
-    """The bytes on disk, the write-ahead log with them."""
-    parts = (Path(path + suffix) for suffix in ("", "-wal"))
-    return sum(part.stat().st_size for part in parts if part.exists())
+def _size(path: Path) -> int:
+    return path.stat().st_size

@@ -1,13 +1,12 @@
 """The commands `toolcrib search` and `toolcrib why`: one query, its answer and the reasons."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from toolcrib.cli.catalog import Kinds, kinds_of
-from toolcrib.cli.global_options import GlobalOptions
+from toolcrib.cli.inquiry import inquire
 from toolcrib.cli.screen import (
     AsJson,
     Footnote,
@@ -18,24 +17,12 @@ from toolcrib.cli.screen import (
     print_json,
     print_text,
     table,
-    warn,
 )
-from toolcrib.crib import Crib
-from toolcrib.index import Arm
-from toolcrib.model import Answer
-from toolcrib.search import Explanation, Wording
 
-PATIENCE_S = 30.0
-
-
-def await_vectors(crib: Crib) -> None:
-    """Wait for the vectors of what is new in the catalog; say so, and what to do if it is much."""
-    if crib.index.embedded(0):
-        return
-    with console(to_stderr=True).status("Reading new tools (kept for the next time)"):
-        ready = crib.index.embedded(PATIENCE_S)
-    if not ready:
-        warn("many tools are new, so this is ranked by words alone; run `toolcrib index` once")
+if TYPE_CHECKING:
+    from toolcrib.index import Arm
+    from toolcrib.model import Answer
+    from toolcrib.search import Explanation, Wording
 
 
 def search_command(
@@ -57,14 +44,22 @@ def search_command(
         toolcrib search "+file move" --limit 3
         toolcrib search select:read_file,write_file
     """
-    options: GlobalOptions = context.obj
-    with options.crib() as crib:
-        await_vectors(crib)
-        answer = crib.search(query, limit=limit, kinds=kinds_of(kinds))
-    print_json(answer) if as_json else show_answer(answer)
+    asked = {"query": query, "limit": limit, "kinds": sorted(kinds_of(kinds))}
+    answer = inquire(context.obj, "search", **asked)["answer"]
+    print_json(answer) if as_json else show_answer(_answer_of(answer))
 
 
-def show_answer(answer: Answer) -> None:
+def _answer_of(reply: Mapping[str, Any]) -> "Answer":
+    """An answer, out of JSON."""
+    from toolcrib.model import Answer, Hit, UnavailableServer
+
+    hits = tuple(Hit(**each) for each in reply["hits"])
+    unavailable = tuple(UnavailableServer(**each) for each in reply["unavailable"])
+    fields: dict[str, Any] = {**reply, "hits": hits, "unavailable": unavailable}
+    return Answer(**fields)
+
+
+def show_answer(answer: "Answer") -> None:
     """An answer as a table, and the way on where it is empty."""
     if answer.hits:
         console().print(_hit_table(answer))
@@ -88,13 +83,13 @@ def show_answer(answer: Answer) -> None:
         print_text(f"There are: {counts(answer.namespaces)}")
 
 
-def _show_servers(answer: Answer) -> None:
+def _show_servers(answer: "Answer") -> None:
     """The servers that may be meant and whose tools cannot be had."""
     for server in answer.unavailable:
         print_text(str(server))
 
 
-def _hit_table(answer: Answer) -> TextTable:
+def _hit_table(answer: "Answer") -> TextTable:
     rows = [
         (
             hit.name,
@@ -131,21 +126,24 @@ def why_command(
 
         toolcrib why "save a page" fetch_url
     """
-    options: GlobalOptions = context.obj
-    with options.crib() as crib:
-        await_vectors(crib)
-        explanation = crib.explain(query, tool, limit=limit)
-        session = crib.session()
-        prefetch = session.explain_prefetch(query)
+    reply = inquire(context.obj, "why", query=query, tool=tool, limit=limit)
     if as_json:
-        print_json(asdict(explanation) | {"prefetch": asdict(prefetch)})
+        print_json({**reply["explanation"], "prefetch": reply["prefetch"]})
         return
-    show_explanation(explanation)
-    shown = "shown" if explanation.name in prefetch.names else "not shown"
-    print_text(f"Prefetch ({session.prefetch_mode}): {shown} before any search. {prefetch}.")
+    show_explanation(_explanation_of(reply["explanation"]))
+    print_text(f"Prefetch {reply['prefetch_text']}")
 
 
-def show_explanation(why: Explanation) -> None:
+def _explanation_of(reply: Mapping[str, Any]) -> "Explanation":
+    """An explanation, out of JSON."""
+    from toolcrib.search import Explanation, Wording
+
+    wordings = tuple(Wording(**each) for each in reply["wordings"])
+    fields: dict[str, Any] = {**reply, "wordings": wordings}
+    return Explanation(**fields)
+
+
+def show_explanation(why: "Explanation") -> None:
     """An explanation, the verdict first."""
     print_text(f"{why.name} for {why.query!r}: {why.summary}.")
     if why.corrections:
@@ -164,7 +162,7 @@ def show_explanation(why: Explanation) -> None:
     print_text(f"The cut leaves {why.cut_at}, the limit {why.limit}.")
 
 
-def _show_contributions(why: Explanation) -> None:
+def _show_contributions(why: "Explanation") -> None:
     """How the places came about: by how many deviations each arm lifts it above the others."""
     if why.contributions:
         print_text(f"What lifts it: {_sum(why.contributions)}.")
@@ -181,7 +179,7 @@ def _sum(contributions: Mapping[str, float]) -> str:
     return f"{parts or 'nothing'}; in all {sum(contributions.values()):+.2f}"
 
 
-def _grounds(why: Explanation) -> str:
+def _grounds(why: "Explanation") -> str:
     """What the chance comes from, where it is reckoned and not given by a name."""
     if why.chance == 1.0 or not why.wordings:
         return ""
@@ -197,7 +195,7 @@ def _grounds(why: Explanation) -> str:
     return f", by words alone: the best has {why.share:.0%} of what is asked"
 
 
-def _wording_table(wordings: Sequence[Wording]) -> TextTable:
+def _wording_table(wordings: "Sequence[Wording]") -> TextTable:
     arms = list(wordings[0].ranks)
     ranks = [f">{arm}" for arm in arms]
     rows = [
@@ -215,7 +213,7 @@ def _wording_table(wordings: Sequence[Wording]) -> TextTable:
     return table("", ["wording", "from", ">weight", *ranks, ">bonus", ">rank", ">score"], rows)
 
 
-def _rank_and_score(wording: Wording, arm: Arm) -> str:
+def _rank_and_score(wording: "Wording", arm: "Arm") -> str:
     """The rank that an arm gave, and its score."""
     rank = wording.ranks[arm]
     return f"{rank} ({wording.scores[arm]:.2f})" if rank else "-"

@@ -4,7 +4,6 @@ What runs for `connect` is `toolcrib.connect`, which `main` calls without loadin
 is its help, and whatever its own parser leaves to us.
 """
 
-import asyncio
 import os
 import sys
 from pathlib import Path
@@ -13,18 +12,18 @@ from typing import Annotated
 import typer
 
 from toolcrib.cli.global_options import GlobalOptions, daemon_place
-from toolcrib.cli.screen import AsJson, print_json, warn
+from toolcrib.cli.screen import AsJson, print_json
 from toolcrib.connect import (
     NEEDS_UNIX,
     READY_LINE,
     ConnectOptions,
     DaemonInfo,
+    StdioOpening,
     can_have_daemon,
+    claim_stdio,
     connect,
 )
-from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import local_principal
 
 
 def serve_command(
@@ -96,17 +95,12 @@ def _step_back() -> None:
 
 
 def _serve_stdio(options: GlobalOptions, profile: str) -> None:
-    from toolcrib.gateway import serve_stdio  # noqa: PLC0415 - it loads the SDK
+    """For arguments that `main` leaves to us."""
+    from toolcrib.cli.stdio import open_stdio  # noqa: PLC0415 - it loads the SDK, as the next
+    from toolcrib.gateway import serve_stdio  # noqa: PLC0415
 
-    def open_crib(loop: asyncio.AbstractEventLoop) -> Crib:
-        settings, broken = options.lasting_settings()
-        crib = Crib.from_settings(settings, loop=loop)
-        for problem in (*filter(None, [broken]), *crib.problems):
-            warn(problem)
-        return crib
-
-    settings, _ = options.lasting_settings()
-    serve_stdio(open_crib, local_principal(settings.gateway, profile))
+    with claim_stdio() as descriptors:
+        serve_stdio(open_stdio(options, profile), StdioOpening(descriptors))
 
 
 def connect_command(

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from time import time
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toolcrib.cli.global_options import GlobalOptions, ask_if_running, daemon_place, tell_gateway
-from toolcrib.cli.refresh import list_servers
+from toolcrib import gateway
+from toolcrib.cli.global_options import GlobalOptions, daemon_place, tell_gateway
 from toolcrib.cli.screen import (
     AsJson,
     Footnote,
@@ -20,16 +20,11 @@ from toolcrib.cli.screen import (
     warn,
 )
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import is_daemon_running
-from toolcrib.settings import Settings, own_servers_file
-from toolcrib.sources.mcp import (
-    McpServers,
-    OwnServersFile,
-    ServerStatus,
-    read_servers,
-    refresh_all,
-)
-from toolcrib.text import list_nearest
+from toolcrib.sources import mcp
+
+if TYPE_CHECKING:
+    from toolcrib.settings import Settings
+    from toolcrib.sources.mcp import ServerStatus
 
 COLUMNS = (
     *("server", "state", ">tools", ">waiting", ">flagged", "last seen"),
@@ -53,13 +48,13 @@ def servers_command(
         toolcrib servers --start
     """
     options: GlobalOptions = context.obj
-    if start and is_daemon_running(daemon_place(options)):
+    place = daemon_place(options)
+    if start and gateway.is_daemon_running(place):
+        from toolcrib.cli.refresh import list_servers
+
         list_servers(options)
-    reply = ask_if_running(options, "servers")
-    if reply is None:
-        servers = _last_known(options, start=start)
-    else:
-        servers = _of_gateway(cast("dict[str, Any]", reply))
+    reply = gateway.query_daemon(place, "servers")
+    servers = _last_known(options, start=start) if reply is None else _of_gateway(reply)
     if as_json:
         print_json([each.as_json() for each in servers])
         return
@@ -69,23 +64,25 @@ def servers_command(
         Footnote(each.server, each.starting or each.reason, each.remedy) for each in noted
     )
     if reply is None:
-        console().print("No gateway runs; this is what was known last.")
+        is_there = gateway.is_daemon_running(place)
+        why = "The gateway does not answer" if is_there else "No gateway runs"
+        console().print(f"{why}; this is what was known last.")
 
 
-def _last_known(options: GlobalOptions, *, start: bool) -> list[ServerStatus]:
+def _last_known(options: GlobalOptions, *, start: bool) -> "list[ServerStatus]":
     with options.mcp() as servers:
         if start:
-            refresh_all([source for source in servers.sources if not source.config.disabled])
+            mcp.refresh_all([source for source in servers.sources if not source.config.disabled])
         return [source.status() for source in servers.sources]
 
 
-def _of_gateway(reply: Mapping[str, Any]) -> list[ServerStatus]:
+def _of_gateway(reply: Mapping[str, Any]) -> "list[ServerStatus]":
     for problem in reply["broken_files"]:
         warn(problem)
-    return [ServerStatus.of_json(each) for each in reply["servers"]]
+    return [mcp.ServerStatus.of_json(each) for each in reply["servers"]]
 
 
-def _row(status: ServerStatus) -> tuple[object, ...]:
+def _row(status: "ServerStatus") -> tuple[object, ...]:
     return (
         status.server,
         _state(status),
@@ -99,7 +96,7 @@ def _row(status: ServerStatus) -> tuple[object, ...]:
     )
 
 
-def _state(status: ServerStatus) -> str:
+def _state(status: "ServerStatus") -> str:
     if status.listing:
         return "listing"
     return "failed" if status.failure and status.state == "asleep" else status.state
@@ -122,27 +119,32 @@ def remove_command(
 
     Its tools, decisions and login go with it. A server in a file of your own is not removed.
     """
+    from toolcrib.settings import own_servers_file
+
     options: GlobalOptions = context.obj
     settings, file = options.settings(), own_servers_file()
-    servers = read_servers([file]).servers if file.exists() else ()
-    if not OwnServersFile(file).drop(name):
+    servers = mcp.read_servers([file]).servers if file.exists() else ()
+    if not mcp.OwnServersFile(file).drop(name):
         raise not_our_server(name, settings, "remove")
     tell_gateway(options)  # it stops the server before what is known of it goes
     for server in servers:
         if server.id == name:
-            McpServers.forget(server, settings.state_folder)
+            mcp.McpServers.forget(server, settings.state_folder)
     if as_json:
         print_json({"server": name, "file": str(file)})
     else:
         console().print(safe(f"{name} is removed from {file}."), soft_wrap=True)
 
 
-def not_our_server(name: str, settings: Settings, action: str) -> ConfigError:
+def not_our_server(name: str, settings: "Settings", action: str) -> ConfigError:
     """That a server stands in another file, where one may do this, or that it was never added."""
+    from toolcrib.settings import own_servers_file
+    from toolcrib.text import list_nearest
+
     ours = own_servers_file()
     for file in settings.mcp_config:
-        if file != ours and any(name == each.id for each in read_servers([file]).servers):
+        if file != ours and any(name == each.id for each in mcp.read_servers([file]).servers):
             where = f"server {name!r} stands in {file}, which is not ours"
             return ConfigError(f"{where}: {action} it there")
-    names = [each.id for each in read_servers([ours]).servers] if ours.exists() else []
+    names = [each.id for each in mcp.read_servers([ours]).servers] if ours.exists() else []
     return ConfigError(f"no server {name!r} was added; nearest: {list_nearest(name, names)}")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from toolcrib.cli.global_options import GlobalOptions
+from toolcrib.cli.inquiry import await_vectors
 from toolcrib.cli.screen import (
     AsJson,
     Footnote,
@@ -15,7 +16,6 @@ from toolcrib.cli.screen import (
     print_text,
     table,
 )
-from toolcrib.cli.search import await_vectors
 from toolcrib.cli.token_costs import Surface, surfaces
 from toolcrib.crib import HOST, inventory_of
 from toolcrib.session import Prices, SourceTokens, TokenEstimate

@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
+from toolcrib import system
 from toolcrib.cli.screen import warn
-from toolcrib.system import file_locked, make_private_folder, read_private_file, write_private_file
 
 FILE = "warnings.json"
 AGAIN_S = 24 * 60 * 60.0
@@ -38,7 +38,7 @@ def warn_once(state_folder: Path, area: str, problems: Iterable[str]) -> None:
 
 def _read(path: Path) -> Mapping[str, dict[str, float]]:
     with suppress(OSError, ValueError, RecursionError):
-        areas = _object(json.loads(read_private_file(path, MOST_BYTES)))
+        areas = _object(json.loads(system.read_private_file(path, MOST_BYTES)))
         return {area: _times(each) for area, each in areas.items()}
     return {}
 
@@ -54,6 +54,6 @@ def _object(value: object) -> Mapping[str, object]:
 
 def _write(path: Path, area: str, times: Mapping[str, float]) -> None:
     with suppress(OSError):
-        make_private_folder(path.parent)
-        with file_locked(path):
-            write_private_file(path, json.dumps({**_read(path), area: times}).encode())
+        system.make_private_folder(path.parent)
+        with system.file_locked(path):
+            system.write_private_file(path, json.dumps({**_read(path), area: times}).encode())

@@ -7,7 +7,9 @@
 socket, its lock, and the note about itself. `daemon_connection` reaches the daemon, and starts
 it if there is none (`double_fork`, so that no client is its parent). `messages` cuts bytes into
 lines and reads what matters of each. `pending_requests` knows what has no answer yet, so that
-nothing is lost quietly when a daemon ends. `shim` is the loop between the two.
+nothing is lost quietly when a daemon ends. `shim` is the loop between the two. `first_replies` are
+given while the gateway loads, and `loading_progress` to what waits; `stdio_opening` does both for
+`toolcrib serve --stdio`.
 
 It is no MCP server: it hands lines on, and answers by itself only if there is no daemon.
 
@@ -20,7 +22,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.connect.arguments import ConnectOptions, parse_connect
+    from toolcrib.connect.arguments import ConnectOptions, parse_connect, parse_serve_stdio
     from toolcrib.connect.daemon_connection import READY_LINE
     from toolcrib.connect.daemon_files import (
         NEEDS_UNIX,
@@ -30,12 +32,20 @@ if TYPE_CHECKING:
         can_have_daemon,
         locate_daemon,
     )
+    from toolcrib.connect.first_replies import (
+        FIRST_METHODS,
+        FirstReplies,
+        FirstRequests,
+        file_stamp,
+        read_surface,
+    )
     from toolcrib.connect.shim import connect
+    from toolcrib.connect.stdio_opening import StdioDescriptors, StdioOpening, claim_stdio
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "arguments": ("ConnectOptions", "parse_connect"),
+            "arguments": ("ConnectOptions", "parse_connect", "parse_serve_stdio"),
             "daemon_connection": ("READY_LINE",),
             "daemon_files": (
                 "NEEDS_UNIX",
@@ -45,19 +55,36 @@ else:
                 "can_have_daemon",
                 "locate_daemon",
             ),
+            "first_replies": (
+                "FIRST_METHODS",
+                "FirstReplies",
+                "FirstRequests",
+                "file_stamp",
+                "read_surface",
+            ),
             "shim": ("connect",),
+            "stdio_opening": ("StdioDescriptors", "StdioOpening", "claim_stdio"),
         },
     )
 
 __all__ = [
+    "FIRST_METHODS",
     "NEEDS_UNIX",
     "READY_LINE",
     "ConnectOptions",
     "DaemonFiles",
     "DaemonInfo",
+    "FirstReplies",
+    "FirstRequests",
     "NoDaemon",
+    "StdioDescriptors",
+    "StdioOpening",
     "can_have_daemon",
+    "claim_stdio",
     "connect",
+    "file_stamp",
     "locate_daemon",
     "parse_connect",
+    "parse_serve_stdio",
+    "read_surface",
 ]

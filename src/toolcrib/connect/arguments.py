@@ -1,4 +1,4 @@
-"""The arguments of `toolcrib connect`, read without any library.
+"""The arguments of `toolcrib connect` and `toolcrib serve --stdio`, read without any library.
 
 The full command line reads the same arguments, has the help and the errors. This one reads only
 what is right, and leaves everything else to that.
@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 COMMAND = "connect"
+SERVE, STDIO = "serve", "--stdio"
+GLOBAL = ("--config", "--mcp-config")
 PROFILE = "default"
 
 
@@ -24,10 +26,26 @@ def parse_connect(arguments: Sequence[str]) -> ConnectOptions | None:
 
     `--config` and `--mcp-config` may stand before the command or behind it.
     """
+    return _parse(arguments, COMMAND)
+
+
+def parse_serve_stdio(arguments: Sequence[str]) -> ConnectOptions | None:
+    """The same for `serve --stdio`, where they stand before the command alone."""
+    words = list(arguments)
+    if words.count(SERVE) != 1 or words.count(STDIO) != 1:
+        return None
+    behind = words[words.index(SERVE) :]
+    if STDIO not in behind or any(word.startswith(GLOBAL) for word in behind):
+        return None
+    words.remove(STDIO)
+    return _parse(words, SERVE)
+
+
+def _parse(arguments: Sequence[str], command: str) -> ConnectOptions | None:
     options, seen, words = ConnectOptions(), False, iter(arguments)
     for word in words:
         option, is_joined, value = word.partition("=")
-        if word == COMMAND and not seen:
+        if word == command and not seen:
             seen = True
             continue
         if not is_joined:

@@ -95,11 +95,16 @@ class DaemonConnector:
         self.may_start = may_start
         self._lock = -1
         self._ready = -1
+        self._is_first = True
 
     def step(self) -> socket.socket | None:
-        """The connection, or None: call again soon. Raises `NoDaemon` when there is no hope."""
+        """The connection, or None: call again soon. Raises `NoDaemon` when there is no hope.
+
+        The first step starts none, which takes a moment: the client may have said something.
+        """
         self._files.make_folder()
-        if not self.may_start:
+        is_first, self._is_first = self._is_first, False
+        if is_first or not self.may_start:
             return connect_to_daemon(self._files, self._options.profile, self._environ)
         return self._reach_or_start()
 

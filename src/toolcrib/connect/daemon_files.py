@@ -77,6 +77,11 @@ class DaemonFiles(NamedTuple):
         """What it printed when it was started, before it had a log."""
         return self._named("started")
 
+    @property
+    def surface(self) -> str:
+        """The first replies that are kept for the next start: see `first_replies`."""
+        return self._named("surface")
+
     def make_folder(self) -> None:
         """Make it, for nobody else to look into. Raises `NoDaemon` if it is not ours alone."""
         if not can_have_daemon():

@@ -6,6 +6,9 @@ Requests that only read are sent again. Of the others nobody knows whether they 
 client is told so.
 """
 
+import json
+
+from toolcrib.connect.first_replies import FirstReplies
 from toolcrib.connect.messages import UNKNOWN_OUTCOME, Message, failure, notification, with_id
 
 # Asking these twice does no harm.
@@ -23,16 +26,20 @@ UNKNOWN = (
 
 
 class PendingRequests:
-    """The open requests of one client, and what a new daemon has to be sent first."""
+    """The open requests of one client, and what a new daemon has to be sent first.
 
-    def __init__(self) -> None:
+    Of requests that have one of the `first` replies already, the client gets no other.
+    """
+
+    def __init__(self, first: FirstReplies) -> None:
+        self._first = first
         self._open: dict[str, Message] = {}
         self._replayed: set[str] = set()
         self._setup: dict[str, Message] = {}
         self._hidden: set[str] = set()
         self._questions: set[str] = set()
         self._stale: set[str] = set()
-        self._lists_change = False
+        self._lists_change = self._is_outdated = False
 
     @property
     def is_settled(self) -> bool:
@@ -68,7 +75,19 @@ class PendingRequests:
         self._replayed.discard(message.id)
         if answered and answered.method == "initialize":
             self._lists_change = b'"listChanged":true' in message.line.replace(b" ", b"")
+        if message.id in self._first.given:
+            self._is_outdated |= self._first.lists_others(message.id, _result(message.line))
+            return False
         return True
+
+    def is_answered(self, message: Message) -> bool:
+        """Whether the client has the reply to this request, and the daemon has to answer yet."""
+        return message.id in self._first.given
+
+    def take_outdated(self) -> list[bytes]:
+        """What a client is sent whose first list of tools is another than the daemon's."""
+        outdated, self._is_outdated = self._is_outdated, False
+        return self.notifications() if outdated else []
 
     def lost(self) -> tuple[list[bytes], list[Message]]:
         """The daemon is gone: what the client is sent, and what the next daemon is sent first."""
@@ -77,7 +96,8 @@ class PendingRequests:
         self._questions, self._hidden = set(), set()
         replayed = [each for each in self._open.values() if self._may_replay(each)]
         lost = [each for each in self._open.values() if each not in replayed]
-        to_client += [failure(each.id, UNKNOWN_OUTCOME, UNKNOWN) for each in lost]
+        waiting = [each for each in lost if not self.is_answered(each)]
+        to_client += [failure(each.id, UNKNOWN_OUTCOME, UNKNOWN) for each in waiting]
         self._replayed = {each.id for each in replayed}
         self._open = {}
         return to_client, [*self._setup_for(replayed), *replayed]
@@ -118,6 +138,13 @@ class PendingRequests:
                 self._setup.pop(message.target, None)
             case _:
                 pass
+
+
+def _result(line: bytes) -> object:
+    try:
+        return json.loads(line).get("result")
+    except (ValueError, RecursionError, AttributeError):
+        return None
 
 
 def _cancelled(id: str) -> bytes:

@@ -1,8 +1,8 @@
 """The loop between a client's pipes and the daemon's socket.
 
 One thread, no libraries: it waits until either side can be read or written, and never for one side
-alone. While there is no daemon, the messages of the client wait. When there can be none, they are
-answered with the reason.
+alone. While there is no daemon, the messages of the client wait; for the first of them replies are
+kept. When there can be no daemon, they are answered with the reason.
 """
 
 import contextlib
@@ -16,7 +16,9 @@ from collections.abc import Mapping
 
 from toolcrib.connect.arguments import ConnectOptions
 from toolcrib.connect.daemon_connection import START_S, DaemonConnector
-from toolcrib.connect.daemon_files import NEEDS_UNIX, NoDaemon, can_have_daemon
+from toolcrib.connect.daemon_files import NEEDS_UNIX, NoDaemon, can_have_daemon, locate_daemon
+from toolcrib.connect.first_replies import FirstReplies
+from toolcrib.connect.loading_progress import LoadingProgress
 from toolcrib.connect.messages import (
     LONGEST_LINE,
     NOT_STARTED,
@@ -50,7 +52,9 @@ class Shim:
     ) -> None:
         self._options, self._environ, self._start_s = options, environ, start_s
         self._stdin, self._stdout = stdin, stdout
-        self._pending = PendingRequests()
+        self._first = FirstReplies(locate_daemon(options, environ), options.profile, environ)
+        self._pending = PendingRequests(self._first)
+        self._progress = LoadingProgress()
         self._daemon: socket.socket | None = None
         self._connector: DaemonConnector | None = DaemonConnector(options, environ, start_s)
         self._is_new = True
@@ -98,6 +102,7 @@ class Shim:
         pause = 1.0 if self._connector or self._ended_at else None
         if self._connector and self._connector.may_start:
             pause = POLL_S
+            self._to_client += self._progress.take_due()
         readable, writable, _ = select.select(reading, writing, [], pause)
         if self._stdout in writable:
             self._write_client()
@@ -119,6 +124,8 @@ class Shim:
                 self._to_client += failure("", PARSE_ERROR, problem)
             elif line.strip():
                 self._accept(read_message(line))
+        if self._to_client:
+            self._write_client(known_writable=False)
 
     def _accept(self, message: Message) -> None:
         if self._pending.is_stale(message):
@@ -130,6 +137,11 @@ class Shim:
             self._connector = DaemonConnector(self._options, self._environ, self._start_s)
         if self._connector and _needs_answer(message):
             self._connector.insist()
+        if self._is_new:  # there was no daemon yet
+            reply = self._first.reply(message.line)
+            self._to_client += reply
+            if not reply:
+                self._progress.add(message.line)
         self._queue(message)
 
     def _queue(self, message: Message) -> None:
@@ -156,17 +168,19 @@ class Shim:
             if not self._is_new:
                 self._to_client += b"".join(self._pending.notifications())
             self._is_new = False
+            self._progress.end()
 
     def _give_up(self, why: str) -> None:
         """Answer every request that waits with the reason."""
         self._failure, self._failed_at = why, time.monotonic()
+        self._progress.end()
         for message in self._to_daemon:
             self._refuse(message)
         self._to_daemon.clear()
         self._waiting = 0
 
     def _refuse(self, message: Message) -> None:
-        if message.method and message.id:
+        if message.method and message.id and not self._pending.is_answered(message):
             self._to_client += failure(message.id, NOT_STARTED, self._failure)
 
     def _read_daemon(self) -> None:
@@ -180,6 +194,7 @@ class Shim:
         for line in self._from_daemon.feed(chunk):
             if line and self._pending.is_for_client(read_message(line)):
                 self._to_client += line
+        self._to_client += b"".join(self._pending.take_outdated())
         if not chunk:
             self._lose()
         elif self._to_client:

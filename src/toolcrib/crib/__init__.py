@@ -12,7 +12,8 @@
 
 `crib`                 `Crib`: the programs' side, one method a wish
 `operator`             `Operator`, as `crib.operator`: approvals, what use has taught, new settings
-`live_index`           the index that follows the pool; `CribIndex`, as `crib.index`, is its handle
+`live_index`           the index that follows the pool; `crib_index` is its handle: `crib.index`
+`packs`                keeps both in packs for the next start; `pack_files` says where and when
 `inventory`            `Inventory`: the pool, what feeds it, and who may see what of it
 `fleet`                the MCP servers among those sources, and their exchange while others run on
 `searcher`             one search: the index, the rules, what use teaches, remarks about servers
@@ -30,16 +31,16 @@ from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.crib.crib import HOST, Crib, inventory_of, use_history_of
+    from toolcrib.crib.crib_index import CribIndex
     from toolcrib.crib.inventory import Inventory
-    from toolcrib.crib.live_index import CribIndex
     from toolcrib.crib.operator import Operator
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "crib": ("HOST", "Crib", "inventory_of", "use_history_of"),
+            "crib_index": ("CribIndex",),
             "inventory": ("Inventory",),
-            "live_index": ("CribIndex",),
             "operator": ("Operator",),
         },
     )

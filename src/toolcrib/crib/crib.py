@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,9 +11,12 @@ from typing import Self, Unpack, overload
 
 from toolcrib.access import Scope
 from toolcrib.crib.capability_reader import CapabilityReader
+from toolcrib.crib.crib_index import CribIndex
 from toolcrib.crib.inventory import Inventory
-from toolcrib.crib.live_index import CribIndex, LiveIndex
+from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.operator import Operator
+from toolcrib.crib.pack_files import PackFiles
+from toolcrib.crib.packs import Packs
 from toolcrib.crib.searcher import Searcher
 from toolcrib.crib.sessions import Sessions
 from toolcrib.embed import Embedder
@@ -57,12 +61,16 @@ class Crib:
         self, settings: Settings | None = None, *, embedder: Embedder | None = None
     ) -> None:
         settings = settings or default_settings(os.environ)
-        self._inventory = inventory = Inventory(settings)
+        files = PackFiles.of(settings, _program())
+        self._inventory = inventory = Inventory(settings, files)
         self._live_index = LiveIndex(
-            settings, inventory.pool, inventory.changing, embedder, say=inventory.report
+            settings, inventory.pool, inventory.changing, embedder, files, say=inventory.report
         )
-        self._index = CribIndex(inventory.current, self._live_index)
-        self._advice = use_advice_of(settings, inventory.pool, self._live_index.store_if_there)
+        self._packs = Packs(inventory, self._live_index, files, say=inventory.report)
+        self._index = CribIndex(inventory.current, self._live_index, self._packs)
+        self._advice = use_advice_of(
+            settings, inventory.pool, inventory.facts, self._live_index.store_if_there
+        )
         self._audit = audit_of(settings)
         self._rule_file = RuleFile(settings.rules_file, LastGoodCopies(settings.state_folder))
         self._door = Door(
@@ -305,7 +313,8 @@ class Crib:
         return self._inventory.current().resolve(name)
 
     def close(self) -> None:
-        """End the servers and apps that were started, and let go of the catalog file."""
+        """End the servers and apps that were started, and let go of the files."""
+        self._packs.close()
         self._inventory.close()
         self._advice.history.close()
         self._live_index.close()
@@ -341,6 +350,11 @@ class Crib:
     def _means(self, caller: Caller, name: str) -> Entry | None:
         self._inventory.current()
         return self._door.means(name, caller)
+
+
+def _program() -> str:
+    """The file of the program that runs; empty where there is none, as at a prompt."""
+    return str(getattr(sys.modules.get("__main__"), "__file__", None) or "")
 
 
 def inventory_of(crib: Crib) -> Inventory:

@@ -81,8 +81,9 @@ class Fleet:
         with self._changing:
             exchanged = self._configured.take(found, rules)
             self._exchange(exchanged.came, exchanged.gone, found.broken)
+        came = frozenset(exchanged.came)
         for source in self._configured.sources:
-            if source not in exchanged.came:  # what was decided about its tools may be otherwise
+            if source not in came:  # what was decided about its tools may be otherwise
                 self._relist(source)
         for source in exchanged.gone:
             now = self.by_name.get(source.server)
@@ -126,13 +127,13 @@ class Fleet:
         if broken is not None:
             self._pool.reserve("mcp", broken)
         self._pool.add(*came, instead_of=gone)
-        left = {name: each for name, each in self.by_name.items() if each not in gone}
+        left = {name: each for name, each in self.by_name.items() if each not in frozenset(gone)}
         self.by_name = left | {each.server: each for each in came}
         for source in came:
             source.offers.listen(partial(self._tell, source))
             source.watch(partial(self._relist, source))
-        for source in (*gone, *came):
-            if any(source.offers.listed(kind) for kind in OFFERS):
+        for source in (*gone, *came) if self._listeners else ():
+            if source.offers.kinds():
                 self._tell(source, frozenset(OFFERS))
 
     def _tell(self, source: McpSource, kinds: frozenset[str]) -> None:

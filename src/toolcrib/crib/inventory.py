@@ -11,7 +11,7 @@ and never an error of whoever reads.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
@@ -19,17 +19,29 @@ from pathlib import Path
 from threading import RLock
 from types import ModuleType
 
-from toolcrib.access import Scope, hidden_names, why_barred
+from toolcrib.access import (
+    GroupJudge,
+    Scope,
+    VisibleEntries,
+    call_filter,
+    search_filter,
+    updated_filter,
+    why_barred,
+    why_hidden,
+)
 from toolcrib.crib.fleet import Fleet, OffersListener
+from toolcrib.crib.pack_files import PackFiles
 from toolcrib.crib.unavailable_servers import UnavailableServers
-from toolcrib.errors import ToolcribError
+from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.execute import Caller
-from toolcrib.model import Entry, Json, Kind, ToolInfo
-from toolcrib.pool import EntryCache, Pool
+from toolcrib.model import Entry, EntryGroups, EntryTraits, Json, Kind, NameFilter, ToolInfo
+from toolcrib.pool import EntryCache, EntryTable, FactMaker, Pool, PoolPack
+from toolcrib.search import PoolFacts, StoredFacts, facts_of, facts_version
 from toolcrib.settings import Settings
 from toolcrib.sources import (
     FunctionSource,
     Source,
+    StampedSource,
     ToolFacts,
     WatchableSource,
     public_functions,
@@ -47,11 +59,12 @@ _log = logging.getLogger(__name__)
 class Inventory:
     """The pool of one crib and all that feeds it. Safe to share between threads.
 
-    `changing` is held by whoever changes the pool.
+    `changing` is held by whoever changes the pool. `packs`: where it may be found as it was.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, packs: PackFiles | None = None) -> None:
         self.settings = settings
+        self._packs = packs
         self.pool = Pool()
         self.changing = RLock()
         self.fleet = Fleet(self.pool, self.changing, self.relist)
@@ -59,8 +72,10 @@ class Inventory:
         self._problems: tuple[str, ...] = ()
         self._functions = FunctionSource(named_by="program")
         self._functions_changed = False
-        self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], frozenset[str]]()
-        self._seen = EntryCache[Scope, Mapping[str, Entry]]()
+        self._groups = EntryCache[None, EntryGroups]()
+        self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], NameFilter]()
+        self._facts = EntryCache[None, PoolFacts]()
+        self._seen = EntryCache[Scope, VisibleEntries]()
 
     def open(self, loop: asyncio.AbstractEventLoop | None) -> None:
         """Take in every source that the settings name, once."""
@@ -69,11 +84,12 @@ class Inventory:
         )
         self._problems = found.problems
         self.add_source(*found.sources)
+        self._look_in_pack()
         self.fleet.open(found.servers)
         if self.settings.apps.enabled:
             self._problems += self._apps.problems
-        names = list(self.entries())
-        self._problems += tuple(unresolved_links(found.sources, names, self.pool.candidates))
+        links = unresolved_links(found.sources, self.entries(), self.pool.candidates)
+        self._problems += tuple(links)
 
     def take(self, settings: Settings) -> None:
         """Go on by these settings, and by what the files with MCP servers say now."""
@@ -122,6 +138,8 @@ class Inventory:
 
     def add_source(self, *sources: Source) -> None:
         """Take whole sources in; what is wrong with them is among `problems`."""
+        if any(isinstance(source, StampedSource) for source in sources):
+            self._look_in_pack()
         with self.changing:
             self._problems += self.pool.add(*sources)
         for source in sources:
@@ -134,6 +152,7 @@ class Inventory:
         servers = McpServers.open_added(
             server, entry, settings.state_folder, mcp_rules_of(settings)
         )
+        self._look_in_pack()
         self.fleet.add(servers)
 
     def listen(self) -> None:
@@ -163,6 +182,9 @@ class Inventory:
             with self.changing:
                 self.pool.refresh(self._functions)
                 self._functions_changed = False
+        if self.pool.is_damaged:
+            with self.changing:
+                self.pool.leave_pack()
         return self.pool
 
     def entries(self) -> Mapping[str, Entry]:
@@ -186,16 +208,65 @@ class Inventory:
         return self._seen.get(
             entries,
             scope,
-            lambda: {name: each for name, each in entries.items() if not why_barred(each, scope)},
+            lambda: VisibleEntries(entries, call_filter(self.groups(entries), scope)),
+            lambda old, changed: VisibleEntries(
+                entries,
+                updated_filter(old.hidden, entries, changed, lambda e: why_barred(e, scope)),
+            ),
         )
+
+    def groups_seen_by(self, caller: Caller) -> Mapping[EntryTraits, Collection[str]]:
+        """The names of the same by traits; no group is empty."""
+        groups = self.groups(self.entries())
+        judge = GroupJudge(self.scope_of(caller.scope))
+        seen = ((traits, judge.callable_names(groups, traits)) for traits in groups)
+        return {traits: names for traits, names in seen if names}
 
     def hidden_from(
         self, scope: Scope, kinds: frozenset[Kind], entries: Mapping[str, Entry]
-    ) -> frozenset[str]:
+    ) -> NameFilter:
         """What a search of this scope does not see, remembered as long as the entries are these."""
         return self._hidden.get(
-            entries, (scope, kinds), lambda: hidden_names(entries.values(), scope, kinds)
+            entries,
+            (scope, kinds),
+            lambda: search_filter(self.groups(entries), scope, kinds),
+            lambda old, changed: updated_filter(
+                old, entries, changed, lambda entry: why_hidden(entry, scope, kinds)
+            ),
         )
+
+    def groups(self, entries: Mapping[str, Entry]) -> EntryGroups:
+        """These entries by their traits, mended when they change."""
+        return self._groups.get(
+            entries,
+            None,
+            lambda: (
+                entries.groups() if isinstance(entries, EntryTable) else EntryGroups.of(entries)
+            ),
+            lambda old, changed: old.changed(entries, changed),
+        )
+
+    def facts(self, entries: Mapping[str, Entry]) -> PoolFacts:
+        """What search knows of all entries, mended when they change."""
+        return self._facts.get(
+            entries,
+            None,
+            lambda: _stored_facts_of(entries) or PoolFacts.of(entries),
+            lambda old, changed: (
+                (None if changed else _stored_facts_of(entries)) or old.changed(entries, changed)
+            ),
+        )
+
+    def fact_maker(self) -> FactMaker:
+        """What makes the facts that are stored with entries; those that are known are taken."""
+        entries = self.pool.entries
+        known = self.facts(entries)
+
+        def text_of(entry: Entry) -> str:
+            facts = known.of_name(entry.name) if entries.get(entry.name) == entry else None
+            return (facts or facts_of(entry)).text
+
+        return FactMaker(facts_version(), text_of)
 
     def why_unknown(self, name: str, caller: Caller) -> str:
         """Why there is no such tool for this caller, where the server that it names is the reason.
@@ -210,6 +281,15 @@ class Inventory:
         if "_apps" in self.__dict__:
             self._apps.close()
 
+    def _look_in_pack(self) -> None:
+        """Have the servers that come from now on as the pack has them, if there is one. Once."""
+        packs, self._packs = self._packs, None
+        if packs is None or not packs.pool.exists():
+            return
+        with suppress(SourceError), self.changing:
+            if pack := PoolPack.open(packs.pool, packs.key):
+                self.pool.adopt(pack)
+
     @cached_property
     def _apps(self) -> AppRegistry:
         """The apps that are known, in the pool, and whichever joins them."""
@@ -217,3 +297,12 @@ class Inventory:
         apps = AppRegistry(self.settings.state_folder / "apps", rules, joined=self.add_source)
         self.add_source(*apps.sources)
         return apps
+
+
+def _stored_facts_of(entries: Mapping[str, Entry]) -> PoolFacts | None:
+    """The facts that were stored with entries, and those of entries in memory; None without any."""
+    written = entries.stored.facts(facts_version()) if isinstance(entries, EntryTable) else None
+    if not isinstance(entries, EntryTable) or written is None:
+        return None
+    in_memory = {name: entries[name] for name in entries.names_in_memory()}
+    return PoolFacts.of(in_memory, StoredFacts(written.names, written.text_of))

@@ -1,34 +1,36 @@
-"""The index of a pool, in step with it, and the catalog file behind it."""
+"""The index of a pool, in step with it: in its pack, or in the catalog file."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
 
 from toolcrib import wiring
+from toolcrib.crib.pack_files import PackFiles
 from toolcrib.embed import CachedEmbedder, Embedder
-from toolcrib.errors import StoreError
+from toolcrib.errors import SourceError, StoreError
 from toolcrib.index import Catalog, MemoryEngine, Progress, SqliteEngine, Superseded, View
-from toolcrib.model import Entry
-from toolcrib.pool import TOOLS_UPDATED, Pool, ToolsUpdated
+from toolcrib.pool import EntryTable, Pool
 from toolcrib.settings import Settings
-from toolcrib.store import SqliteStore, VectorFile
+from toolcrib.store import PackDamaged, SqliteStore, VectorFile, set_pack_aside
 
 
 class LiveIndex:
     """Where the entries of one pool are looked up. Makes and opens what it needs when it does.
 
     `changing` is held by whoever changes the pool. `embedder` stands for the one of the settings.
-    `say` hears what goes wrong on the way, a sentence each.
+    `packs` is where the index may be found, if it is kept. `say` hears what goes wrong on the way,
+    a sentence each. `on_indexed` is called when something was indexed, on whatever thread.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what an index is made of, each by its name
         self,
         settings: Settings,
         pool: Pool,
         changing: RLock,
         embedder: Embedder | None,
+        packs: PackFiles | None,
         *,
         say: Callable[[str], None],
     ) -> None:
@@ -36,10 +38,12 @@ class LiveIndex:
         self._pool = pool
         self._changing = changing
         self._embedder = embedder
+        self._packs = packs if packs and self._may_keep_vectors else None
         self._say = say
+        self.on_indexed: Callable[[], None] = lambda: None
         self._indexing = RLock()
-        self._stale: dict[str, Entry | None] = {}
-        pool.events.subscribe(TOOLS_UPDATED, self._note)
+        self._indexed: EntryTable | None = None
+        self._packed = ""
 
     @contextmanager
     def view(self) -> Generator[tuple[Catalog, View]]:
@@ -69,16 +73,18 @@ class LiveIndex:
                 changed = self._bring_up_to_date(catalog)
         if changed:
             catalog.embedded(self._settings.embed.wait_s)
+            self.on_indexed()
         return catalog
 
     def rebuild(
         self, embedding: Callable[[int, int], None], progress: Progress | None = None
     ) -> None:
-        """Write the index to the catalog file; see `Catalog.rebuild`. Raises `StoreError`."""
-        pool = self._pool
-        self._stored().rebuild(
-            pool.entries.values(), pool.fingerprint, embedding=embedding, progress=progress
-        )
+        """Index all anew, and wait for the vectors; see `Catalog.rebuild`. Raises `StoreError`."""
+        with self._indexing, self._changing:
+            entries, fingerprint = self._pool.entries, self._pool.fingerprint
+        catalog = self._stored() if self._settings.index == "sqlite" else self._catalog
+        catalog.rebuild(entries.values(), fingerprint, embedding=embedding, progress=progress)
+        self._indexed = entries
 
     def stored_fits(self) -> bool | None:
         """Whether the catalog file has the index of just these entries; None: there is no file.
@@ -89,6 +95,37 @@ class LiveIndex:
         if path == ":memory:" or not Path(path).exists():
             return None
         return self._stored().has(self._pool.fingerprint)
+
+    @property
+    def stored_files(self) -> tuple[Path, ...]:
+        """The catalog file and its write-ahead log; none where it is in memory."""
+        path = self._settings.store_path
+        return () if path == ":memory:" else (Path(path), Path(f"{path}-wal"))
+
+    def write_pack(self, path: Path, key: bytes) -> str:
+        """Bring the index up to date, write it to a file and go over to that.
+
+        Gives the fingerprint of the entries that are in it. Searches and changes go on meanwhile.
+        Raises `OSError`.
+        """
+        catalog = self.catalog()
+        self._packed = catalog.write_pack(path, key)
+        return self._packed.partition(" ")[0]
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anybody has looked something up, or had it indexed."""
+        return "_catalog" in self.__dict__
+
+    @property
+    def is_packable(self) -> bool:
+        """Whether this index is kept in a pack: that in the catalog file needs none."""
+        return self._packs is not None and self._settings.index != "sqlite"
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the pack that was opened or written last has all that is indexed now."""
+        return self.is_used and self._packed == self._catalog.mark
 
     @property
     def has_embedder(self) -> bool:
@@ -120,7 +157,7 @@ class LiveIndex:
 
     def close(self) -> None:
         """End what is done beside, and let go of the file."""
-        if "_catalog" in self.__dict__:
+        if self.is_used:
             self._catalog.close()
         if "_vectors" in self.__dict__:
             self._vectors.close()
@@ -130,23 +167,33 @@ class LiveIndex:
     def _bring_up_to_date(self, catalog: Catalog) -> bool:
         """Index what the catalog does not know yet; whether there was anything."""
         with self._changing:
-            stale = dict(self._stale)
             entries, fingerprint = self._pool.entries, self._pool.fingerprint
-        changed = bool(stale) and not catalog.adopt(fingerprint)
-        if changed:
-            _index(catalog, stale, entries, fingerprint)
-        with self._changing:
-            done = {name for name, entry in stale.items() if self._stale.get(name) is entry}
-            self._stale = {name: e for name, e in self._stale.items() if name not in done}
-        return changed
+        if entries is self._indexed:
+            return False
+        changed = self._changed(catalog, entries)
+        stale = changed is None or bool(changed)
+        if stale and not catalog.adopt(fingerprint):
+            _index(catalog, changed, entries, fingerprint)
+        self._indexed = entries
+        return stale
+
+    def _changed(self, catalog: Catalog, entries: EntryTable) -> Collection[str] | None:
+        """The names of the entries that the catalog does not know as they are; None: all."""
+        if (before := self._indexed) is not None:
+            names = entries.changed_since(before)
+            return None if names is None else [n for n in names if _differs(n, before, entries)]
+        if not self._packed:
+            return None
+        with catalog.view() as view:
+            gone = view.ids() if view.count != len(entries.stored) else ()
+        return {*entries.names_in_memory(), *(id for id in gone if id not in entries)}
 
     def _leave(self, stored: Catalog) -> None:
         """Go on in memory: the catalog file has the index of another pool by now."""
         with self._indexing:
             if self._catalog is not stored:
                 return
-            with self._changing:
-                self._stale = {**self._stale, **self._pool.entries}
+            self._indexed = None
             self._say(
                 f"{self._settings.store_path} has the index of another pool now, which another"
                 " process wrote: searching in memory; give each pool a `store` of its own"
@@ -154,36 +201,55 @@ class LiveIndex:
             self._catalog = self._in_memory()
             stored.close()
 
-    def _note(self, news: ToolsUpdated) -> None:
-        """Remember what the index does not know yet."""
-        self._stale |= {entry.name: entry for entry in (*news.added, *news.changed)}
-        self._stale |= {entry.name: None for entry in news.removed}
-
     @cached_property
     def _catalog(self) -> Catalog:
         """The index by the engine that is set; it is chosen when it is first needed."""
-        match self._settings.index:
-            case "memory":
-                return self._in_memory()
-            case "sqlite":
-                return self._stored()
-            case "auto":
-                there = Path(self._settings.store_path).exists() and self._open_store
-                stored = self._stored() if there else None
-                fits = stored and stored.adopt(self._pool.fingerprint)
-                return stored if stored and fits else self._in_memory()
+        if self._settings.index == "sqlite":
+            return self._stored()
+        return self._in_pack() or self._in_memory()
+
+    def _in_pack(self) -> Catalog | None:
+        """The index that was packed with the pool's file, or from just these entries.
+
+        What the pool has that is not in its file is indexed when the pool is compared with it.
+        """
+        if not self.is_packable or self._packs is None:
+            return None
+        with self._changing:
+            pack, entries = self._pool.pack, self._pool.entries
+            fingerprint = pack.fingerprint if pack else self._pool.fingerprint
+        catalog, path = self._in_memory(), self._packs.index
+        try:
+            if not (
+                path.exists() and catalog.open_pack(path, self._packs.key, fingerprint, entries)
+            ):
+                return None
+        except PackDamaged:
+            set_pack_aside(path)
+            return None
+        except (OSError, SourceError):
+            return None
+        self._packed = catalog.mark
+        return catalog
 
     def _in_memory(self) -> Catalog:
-        engine = MemoryEngine()
-        return Catalog(
-            engine, self._cached_embedder, in_background=self._embeds_later, warn=self._say
-        )
+        return self._catalog_of(MemoryEngine())
 
     def _stored(self) -> Catalog:
-        engine = SqliteEngine(self.store)
+        return self._catalog_of(SqliteEngine(self.store))
+
+    def _catalog_of(self, engine: MemoryEngine | SqliteEngine) -> Catalog:
         return Catalog(
-            engine, self._cached_embedder, in_background=self._embeds_later, warn=self._say
+            engine,
+            self._cached_embedder,
+            in_background=self._embeds_later,
+            warn=self._say,
+            ready=self._tell_indexed,
         )
+
+    def _tell_indexed(self) -> None:
+        """Whoever listens may come later than the catalog."""
+        self.on_indexed()
 
     @cached_property
     def _cached_embedder(self) -> CachedEmbedder | None:
@@ -205,65 +271,32 @@ class LiveIndex:
         return VectorFile(self._settings.vectors_path, say=self._say)
 
     @property
+    def _may_keep_vectors(self) -> bool:
+        """Those of an embedder of your own are kept where you have named a catalog file."""
+        return self._embedder is None or self._settings.store_path != ":memory:"
+
+    @property
     def _embeds_later(self) -> bool:
         """The bundled model is there unasked: nobody should have to wait for it."""
         return self._embedder is None and self._settings.embed.embedder == "bundled"
 
 
 def _index(
-    catalog: Catalog,
-    stale: Mapping[str, Entry | None],
-    entries: Mapping[str, Entry],
-    fingerprint: str,
+    catalog: Catalog, changed: Collection[str] | None, entries: EntryTable, fingerprint: str
 ) -> None:
-    """Index what is stale; all there is when that is half of it."""
-    put = [entry for entry in stale.values() if entry]
-    gone = [name for name, entry in stale.items() if not entry]
-    if 2 * len(put) >= len(entries):
+    """Index what changed; all there is when that is half of it."""
+    if changed is None or 2 * len(changed) >= len(entries):
         catalog.rebuild(entries.values(), fingerprint)
-    else:
-        catalog.change(put, gone, fingerprint)
+        return
+    put = [entry for name in changed if (entry := entries.get(name))]
+    catalog.change(put, [name for name in changed if name not in entries], fingerprint)
 
 
-class CribIndex:
-    """The index of a crib: its vectors, and its copy in the catalog file. Made by `Crib`."""
-
-    def __init__(self, pool: Callable[[], Pool], index: LiveIndex) -> None:
-        """`pool` gives the pool with all that was added to it."""
-        self._pool = pool
-        self._index = index
-
-    @property
-    def has_embedder(self) -> bool:
-        """Whether search has a vector arm, or will have one when its model is loaded."""
-        return self._index.has_embedder
-
-    def embedded(self, timeout_s: float | None = None) -> bool:
-        """Wait until all that is indexed has its vectors; whether it has.
-
-        Nobody has to wait: searches work meanwhile, by words.
-        """
-        self._pool()
-        return self._index.catalog().embedded(timeout_s)
-
-    def store(
-        self,
-        *,
-        embedding: Callable[[int, int], None] = lambda _done, _all: None,
-        progress: Progress | None = None,
-    ) -> None:
-        """Write the index of all entries to the catalog file, for the next start to use.
-
-        `embedding` is called with how many texts have a vector, of how many; `progress` with how
-        many rows are written. Raises `StoreError`.
-        """
-        self._pool()
-        self._index.rebuild(embedding, progress)
-
-    def is_stored(self) -> bool | None:
-        """Whether the catalog file has the index of just these entries; None if there is no file.
-
-        Raises `StoreError`.
-        """
-        self._pool()
-        return self._index.stored_fits()
+def _differs(name: str, before: EntryTable, after: EntryTable) -> bool:
+    """Whether an entry has to be indexed again: another state does not count."""
+    old, new = before.get(name), after.get(name)
+    if old is None or new is None or old.bare != new.bare:
+        return True
+    if old.content and new.content:
+        return old.content != new.content
+    return old.capability != new.capability

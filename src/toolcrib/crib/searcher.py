@@ -11,7 +11,7 @@ from toolcrib.crib.inventory import Inventory
 from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.unavailable_servers import mention_unreviewed
 from toolcrib.index import Catalog, View
-from toolcrib.model import Answer, Entry, Query
+from toolcrib.model import Answer, Entry, Kind, NameFilter, Query
 from toolcrib.pool import EntryCache, warm_up_best
 from toolcrib.search import (
     Explanation,
@@ -19,11 +19,8 @@ from toolcrib.search import (
     Search,
     answer_query,
     explain,
-    monolingual_share,
-    pool_products,
 )
 from toolcrib.settings import Settings
-from toolcrib.text import Language
 from toolcrib.uses import UseAdvice
 from toolcrib.wiring import glossary_of, rules_of
 
@@ -35,8 +32,7 @@ class Searcher:
         self._inventory = inventory
         self._index = index
         self._advice = advice
-        self._monolingual = EntryCache[None, Mapping[Language, float]]()
-        self._products = EntryCache[frozenset[str], PoolProducts]()
+        self._products = EntryCache[tuple[Scope, frozenset[Kind]], PoolProducts]()
         self.take(inventory.settings)
 
     def take(self, settings: Settings) -> None:
@@ -70,30 +66,38 @@ class Searcher:
             entries,
             self._rules,
             hidden=hidden,
+            known_groups=partial(self._inventory.groups, entries),
             embed=partial(catalog.with_vectors, size=view.vector_size),
             look=catalog.look,
-            products=partial(self._pool_products, entries, hidden),
+            products=partial(self._pool_products, entries, hidden, (scope, query.kinds)),
             calibrated_cosines=catalog.calibrated_cosines,
             glossary=self._glossary,
-            monolingual_share=self._monolingual_shares(entries),
+            monolingual_share=self._inventory.facts(entries).monolingual_share,
             boosts=self._advice.learned(query.text, scope),
             often_with=self._advice.often_with(entries),
         )
 
     def _with_remarks(self, found: Answer, query: Query, scope: Scope) -> Answer:
         """The answer, with what waits for review, is still being listed or cannot be reached."""
-        entries, unavailable = self._inventory.pool.entries, self._inventory.unavailable
-        found = mention_unreviewed(found, scope, entries)
+        groups = self._inventory.groups(self._inventory.pool.entries)
+        unavailable = self._inventory.unavailable
+        found = mention_unreviewed(found, scope, groups)
         if query.kinds and "tool" not in query.kinds:
             return found
         found = unavailable.mention_listing(found, scope)
-        return unavailable.mention(found, scope, entries, self._glossary)
+        return unavailable.mention(found, scope, groups, self._glossary)
 
-    def _pool_products(self, entries: Mapping[str, Entry], hidden: frozenset[str]) -> PoolProducts:
-        """What the visible entries have of which product, remembered as the shares are."""
-        visible = (entry for name, entry in entries.items() if name not in hidden)
-        return self._products.get(entries, hidden, lambda: pool_products(visible))
-
-    def _monolingual_shares(self, entries: Mapping[str, Entry]) -> Mapping[Language, float]:
-        """Who needs a translation, remembered as long as the entries are these."""
-        return self._monolingual.get(entries, None, lambda: monolingual_share(entries.values()))
+    def _pool_products(
+        self,
+        entries: Mapping[str, Entry],
+        hidden: NameFilter,
+        key: tuple[Scope, frozenset[Kind]],
+    ) -> PoolProducts:
+        """What the visible entries have of which product, mended as the facts are."""
+        facts = self._inventory.facts(entries)
+        return self._products.get(
+            entries,
+            key,
+            lambda: PoolProducts(facts, hidden),
+            lambda old, changed: old.updated(facts, hidden, changed),
+        )

@@ -4,13 +4,13 @@ A question is compared with them, to find servers whose tools cannot be searched
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from toolcrib.model import Entry
+from toolcrib.model import Entry, EntryGroups, EntryTraits
 from toolcrib.sources.mcp import McpSource, ServerCommand, ServerConfig
 from toolcrib.text import Glossary, detect_language, stems, without_stopwords, words
 
@@ -33,23 +33,25 @@ _SCRIPT = re.compile(r".*\.(?:py|[cm]?[jt]s|sh|jar|exe)", re.DOTALL)
 
 Servers: TypeAlias = Mapping[str, McpSource]
 ServersByStem: TypeAlias = Mapping[str, Sequence[str]]
+Unreviewed: TypeAlias = Mapping[EntryTraits, Collection[str]]
 
 
 class ServerPurposes:
     """The names of servers by each stem of their purpose. Safe to share.
 
-    Worked out once for these very servers and entries, not by every search.
+    Worked out once for these very servers and unreviewed tools, not by every search.
     """
 
     def __init__(self) -> None:
-        self._last: tuple[Servers, Mapping[str, Entry], ServersByStem] = {}, {}, {}
+        self._last: tuple[Servers, Unreviewed, ServersByStem] = {}, {}, {}
 
-    def by_stem(self, servers: Servers, entries: Mapping[str, Entry]) -> ServersByStem:
+    def by_stem(self, servers: Servers, groups: EntryGroups) -> ServersByStem:
         """By the configuration of these servers, and by their tools that wait for a review."""
-        last_servers, last_entries, found = self._last
-        if last_servers is not servers or last_entries is not entries:
-            found = _by_stem(servers, _unreviewed_tools(entries.values()))
-            self._last = servers, entries, found
+        last_servers, last_waiting, found = self._last
+        waiting = {each: groups[each] for each in groups if each.state == "unreviewed"}
+        if last_servers is not servers or last_waiting != waiting:
+            found = _by_stem(servers, _unreviewed_tools(waiting, groups.entries))
+            self._last = servers, waiting, found
         return found
 
 
@@ -61,13 +63,14 @@ def _by_stem(servers: Servers, unreviewed: Mapping[str, Sequence[str]]) -> Serve
     return found
 
 
-def _unreviewed_tools(entries: Iterable[Entry]) -> Mapping[str, Sequence[str]]:
+def _unreviewed_tools(
+    waiting: Unreviewed, entries: Mapping[str, Entry]
+) -> Mapping[str, Sequence[str]]:
     """The own names of the tools that nobody has approved yet, by the ids of their sources."""
     found: dict[str, list[str]] = {}
-    for entry in entries:
-        if entry.state == "unreviewed":
-            found.setdefault(entry.capability.source_id or "", []).append(entry.bare)
-    return found
+    for traits, names in waiting.items():
+        found.setdefault(traits.source_id or "", []).extend(sorted(names))
+    return {id: [entries[name].bare for name in names] for id, names in found.items()}
 
 
 def purpose(config: ServerConfig, tools: Iterable[str] = ()) -> frozenset[str]:

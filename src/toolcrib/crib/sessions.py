@@ -120,13 +120,15 @@ class Sessions:
         )
 
     def _plan(self, scope: Scope, deferral: Deferral, used: int) -> DeferralPlan:
-        """What this caller's sessions defer, remembered as long as the entries are these."""
+        """What this caller's sessions defer, mended when the entries change."""
         entries = self._inventory.entries()
         key = scope, deferral, deferral.is_late(used)
+        groups = self._inventory.groups(entries)
         return self._plans.get(
             entries,
             key,
             lambda: DeferralPlan.make(
-                entries.values(), scope, deferral, is_late=key[2], price=self._prices.of
+                groups, scope, deferral, is_late=key[2], price=self._prices.of_entries
             ),
+            lambda old, changed: old.updated(groups, changed),
         )

@@ -5,14 +5,14 @@ they may have a tool of it.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
 from toolcrib.access import Scope, allows_source, count_unreviewed, why_barred
 from toolcrib.crib.fleet import Fleet
 from toolcrib.crib.server_purposes import ServerPurposes, query_stems, word_stems
-from toolcrib.model import Answer, Entry, ToolInfo, UnavailableServer
+from toolcrib.model import Answer, Entry, EntryGroups, ToolInfo, UnavailableServer
 from toolcrib.names import Origin
 from toolcrib.sources.mcp import McpSource, unusable_entry
 from toolcrib.text import Glossary
@@ -29,10 +29,12 @@ class UnavailableServers:
         self._purposes = ServerPurposes()
 
     def mention(
-        self, found: Answer, scope: Scope, entries: Mapping[str, Entry], glossary: Glossary
+        self, found: Answer, scope: Scope, groups: EntryGroups, glossary: Glossary
     ) -> Answer:
         """The answer, with the servers that its query may be about and whose tools are not here."""
-        matching = self._matching(query_stems(found.query, glossary), entries)
+        if not self._fleet.by_name and not self._fleet.broken:
+            return found
+        matching = self._matching(query_stems(found.query, glossary), groups)
         visible = (why for origin, why in matching if _may_see(scope, origin))
         return replace(found, unavailable=tuple(islice(visible, MOST_SERVERS)))
 
@@ -67,12 +69,12 @@ class UnavailableServers:
         yield from (Origin("mcp", each, "") for each in self._fleet.broken)
 
     def _matching(
-        self, stems: frozenset[str], entries: Mapping[str, Entry]
+        self, stems: frozenset[str], groups: EntryGroups
     ) -> Iterator[tuple[Origin, UnavailableServer]]:
         """Those with a purpose of these stems, whoever has most of them first; without any, all."""
         found: list[tuple[int, str, Origin, UnavailableServer]] = []
         servers = self._fleet.by_name
-        by_stem = self._purposes.by_stem(servers, entries)
+        by_stem = self._purposes.by_stem(servers, groups)
         fits = Counter(name for stem in stems for name in by_stem.get(stem, ()))
         for name in fits if stems else servers:
             fit, source = fits[name], servers[name]
@@ -86,9 +88,9 @@ class UnavailableServers:
         return ((origin, why) for _, _, origin, why in sorted(found, key=lambda each: each[:2]))
 
 
-def mention_unreviewed(found: Answer, scope: Scope, entries: Mapping[str, Entry]) -> Answer:
+def mention_unreviewed(found: Answer, scope: Scope, groups: EntryGroups) -> Answer:
     """The answer; where nothing was found, with how many tools nobody has approved yet."""
-    waiting = 0 if found.hits else count_unreviewed(entries.values(), scope)
+    waiting = 0 if found.hits else count_unreviewed(groups, scope)
     if not waiting:
         return found
     note = f"Not searched: {waiting} that wait for the operator's review (`toolcrib review`)."

@@ -12,7 +12,7 @@ from toolcrib.evaluate.cases import EvalCase, EvalSuite
 from toolcrib.evaluate.measures import EvalScores, score
 from toolcrib.index import Catalog, MemoryEngine, SqliteEngine
 from toolcrib.model import Entry
-from toolcrib.search import Search, monolingual_share, pool_products
+from toolcrib.search import PoolFacts, PoolProducts, Search
 from toolcrib.settings import Settings
 from toolcrib.store import SqliteStore, VectorCache
 from toolcrib.text import LANGUAGE_NAMES, detect_language
@@ -65,7 +65,8 @@ def open_search_of(
         embedder = wiring.embedder_of(settings)
         catalog = Catalog(engine, CachedEmbedder(embedder, vectors or store) if embedder else None)
         catalog.rebuild(entries.values(), "")
-        known = pool_products(entries.values())
+        facts = PoolFacts.of(entries)
+        known = PoolProducts(facts)
         with catalog.view() as view:
             rules = replace(wiring.rules_of(settings), cut="none")
             yield Search(
@@ -77,7 +78,7 @@ def open_search_of(
                 products=lambda: known,
                 calibrated_cosines=catalog.calibrated_cosines,
                 glossary=wiring.glossary_of(settings),
-                monolingual_share=monolingual_share(entries.values()),
+                monolingual_share=facts.monolingual_share,
             )
 
 

@@ -34,7 +34,7 @@ from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.execute.approval import Approver, DenyingApprover
-    from toolcrib.execute.arguments import ArgumentCheck
+    from toolcrib.execute.arguments import ArgumentCheck, is_little
     from toolcrib.execute.audit import Audit
     from toolcrib.execute.caller import Caller
     from toolcrib.execute.door import CallPolicy, Door
@@ -49,7 +49,7 @@ else:
         __name__,
         {
             "approval": ("Approver", "DenyingApprover"),
-            "arguments": ("ArgumentCheck",),
+            "arguments": ("ArgumentCheck", "is_little"),
             "audit": ("Audit",),
             "caller": ("Caller",),
             "door": ("CallPolicy", "Door"),
@@ -81,6 +81,7 @@ __all__ = [
     "Tickets",
     "Verdict",
     "VisibleTools",
+    "is_little",
     "per_request_tools",
     "read_rules",
 ]

@@ -265,7 +265,7 @@ class Door:
     def _has(self, tool: ToolInfo) -> bool:
         """Whether this very tool is in the pool: one of the request may have the same name."""
         entry = self._pool.entries.get(tool.name)
-        return entry is not None and entry.capability is tool
+        return entry is not None and entry.capability == tool
 
     async def _aside(self, work: Callable[[], T], *, at_once: bool) -> T:
         """Do work that may take a while in a thread, unless it is done `at_once`.

@@ -3,7 +3,7 @@
     toolcrib connect ──> unix socket ──> shim_connections ──┐
     HTTP client ──────> http/guard ────> http/sessions ─────┼──> server ──> caller_view ──> Crib
     --stdio ─────────────────────────> stdio ───────────────┘
-    toolcrib gateway ──> operator socket ──> operator_api ──> daemon
+    toolcrib gateway, search, ... ──> operator socket ──> operator_api ──> daemon
 
 Who comes: `credentials` makes a `principal` of a key, or of our own user. What they see: a `server`
 of their own, which speaks both eras of MCP through `sdk`. `tools/list` is `tool_list`, by `modes`.
@@ -14,8 +14,10 @@ tools, through `offers`; `list_notifications` tells clients that a list has chan
 
 The process (`daemon_process`): `daemon` serves, one for each set of settings (`daemon_lock`). A
 reload replaces its `serving_state`. `limits` bounds connections and requests. `background_tasks`
-lists servers and keeps the index; `file_watcher` sees that a file has changed. The command line
-reaches a running daemon by `operator_client`.
+lists servers and keeps the index; `file_watcher` sees that a file has changed. `surface_recorder`
+keeps the first replies, which clients get while the next daemon loads. The command line
+reaches a running daemon by `operator_client`. What commands ask about the pool is answered by
+`command_queries`, with a daemon (`operator_commands`) and without.
 
 It is not where tools are called or approved (`execute`), nor where servers are started
 (`sources.mcp`): it asks the crib for both. Loading this costs nothing; `server`, `daemon` and
@@ -27,26 +29,42 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from toolcrib.gateway.command_queries import answer_query, await_vectors
     from toolcrib.gateway.credentials import Keys
     from toolcrib.gateway.daemon_log import log_file
     from toolcrib.gateway.daemon_process import run_daemon
+    from toolcrib.gateway.file_watcher import stamps_of
     from toolcrib.gateway.instructions import initial_context
     from toolcrib.gateway.modes import EffectiveMode
-    from toolcrib.gateway.operator_client import ask_daemon, is_daemon_running
+    from toolcrib.gateway.operator_client import (
+        ask_daemon,
+        call_by_daemon,
+        is_daemon_running,
+        query_daemon,
+    )
     from toolcrib.gateway.principal import DEFAULT_PROFILE, local_principal, profile_named
-    from toolcrib.gateway.stdio import serve_stdio
+    from toolcrib.gateway.stdio import OpenGateway, open_gateway, serve_stdio
+    from toolcrib.gateway.surface_recorder import SurfaceFile
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "command_queries": ("answer_query", "await_vectors"),
             "credentials": ("Keys",),
             "daemon_log": ("log_file",),
             "daemon_process": ("run_daemon",),
+            "file_watcher": ("stamps_of",),
             "instructions": ("initial_context",),
             "modes": ("EffectiveMode",),
-            "operator_client": ("ask_daemon", "is_daemon_running"),
+            "operator_client": (
+                "ask_daemon",
+                "call_by_daemon",
+                "is_daemon_running",
+                "query_daemon",
+            ),
             "principal": ("DEFAULT_PROFILE", "local_principal", "profile_named"),
-            "stdio": ("serve_stdio",),
+            "stdio": ("OpenGateway", "open_gateway", "serve_stdio"),
+            "surface_recorder": ("SurfaceFile",),
         },
     )
 
@@ -54,12 +72,20 @@ __all__ = [
     "DEFAULT_PROFILE",
     "EffectiveMode",
     "Keys",
+    "OpenGateway",
+    "SurfaceFile",
+    "answer_query",
     "ask_daemon",
+    "await_vectors",
+    "call_by_daemon",
     "initial_context",
     "is_daemon_running",
     "local_principal",
     "log_file",
+    "open_gateway",
     "profile_named",
+    "query_daemon",
     "run_daemon",
     "serve_stdio",
+    "stamps_of",
 ]

@@ -1,6 +1,6 @@
 """A crib as one principal has it: what they see, what they find, what they call."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -9,7 +9,15 @@ from toolcrib.execute import Caller, VisibleTools
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.client_approver import client_approver
 from toolcrib.gateway.principal import Principal
-from toolcrib.model import Entry, JsonObject, Kind, Outcome, ToolInfo, UnavailableServer
+from toolcrib.model import (
+    Entry,
+    EntryTraits,
+    JsonObject,
+    Kind,
+    Outcome,
+    ToolInfo,
+    UnavailableServer,
+)
 from toolcrib.names import any_grants
 from toolcrib.session import SearchResult
 
@@ -34,15 +42,24 @@ class CallerView:
             self._visible = VisibleTools(entries, why)
         return self._visible
 
+    def groups(self) -> Mapping[EntryTraits, Collection[str]]:
+        """The names of what the principal may see, by traits."""
+        return inventory_of(self._crib).groups_seen_by(self.principal.caller)
+
     def tools(self) -> tuple[ToolInfo, ...]:
         """Every tool that may be listed, by source and name; the same while the catalog is."""
         return self._session.core_tools()
 
+    def tool_names(self) -> tuple[str, ...]:
+        """The names of `tools`; no definition is read for them."""
+        return self._session.core_names
+
     def pinned(self) -> tuple[ToolInfo, ...]:
         """The tools that are listed whatever the mode, by source and name."""
-        pins, entries = self.principal.profile.pins, self.visible.entries
-        listed = ((tool, entries.get(tool.name)) for tool in self.tools())
-        return tuple(tool for tool, entry in listed if entry and any_grants(pins, entry))
+        pins, visible = self.principal.profile.pins, self.visible
+        listed = ((name, visible.entries.get(name)) for name in (self.tool_names() if pins else ()))
+        names = [name for name, entry in listed if entry and any_grants(pins, entry)]
+        return tuple(filter(None, map(visible.tool, names)))
 
     def unavailable(self) -> tuple[UnavailableServer, ...]:
         """The first of the servers that this principal might have tools of, but cannot now."""

@@ -39,6 +39,7 @@ from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServers
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
+from toolcrib.gateway.surface_recorder import SurfaceFile
 from toolcrib.settings import GatewaySettings, Settings
 
 LOOK_S = 1.0
@@ -83,6 +84,7 @@ class Daemon:
         self._watcher = FileWatcher(lambda: setup.config_files(self._settings))
         self._watcher.look()  # before the files are read that count
         self._settings, problem = setup.settings()
+        self.read_ns = time.time_ns()
         crib = setup.crib(self._settings)
         self.broken: tuple[str, ...] = ()
         self._note_broken(problem, crib)
@@ -102,6 +104,7 @@ class Daemon:
             lambda: self.serving.servers,
             self.request_limiter,
             self._bounds,
+            SurfaceFile(lock.files, lambda: self._watcher.seen),
         )
         self._operator = OperatorServer(operator_handlers(self))
 
@@ -132,6 +135,7 @@ class Daemon:
             web.should_exit = True
             watching.cancel()
             await self.shims.close()
+            await self.serving.sessions.close()  # else the web server would wait for their requests
             await asyncio.gather(web_task, return_exceptions=True)
             async with self._reloading:
                 await self._background.close()
@@ -156,6 +160,13 @@ class Daemon:
         end connections, as a reload does. Raises as `reload`.
         """
         await self._apply_files(self._change)
+
+    async def is_current(self) -> bool:
+        """Whether it serves what its files say now. What has changed is taken in first."""
+        if not await asyncio.to_thread(self._watcher.is_current):
+            with suppress(ToolcribError):  # then a file is broken
+                await self.catch_up()
+        return not self.broken
 
     async def _apply_files(self, apply: Callable[[Settings], Awaitable[None]]) -> None:
         async with self._reloading:
@@ -183,7 +194,9 @@ class Daemon:
             _log.info("the gateway settings have changed; open connections were closed")
 
     async def _start_over(self, settings: Settings) -> None:
+        read_ns = time.time_ns()
         crib = await asyncio.to_thread(self._setup.crib, settings)
+        self.read_ns = read_ns
         await self._background.close()
         self._background = BackgroundTasks(crib)
         old, self.serving = self.serving, self._serving_state(crib)

@@ -13,30 +13,35 @@ RESTLESS_S = 2.0
 """A file that is written all the time is read after so long."""
 
 Stamp: TypeAlias = tuple[int, int, int, int] | None
-Stamps: TypeAlias = Mapping[Path, Stamp]
+FileStamps: TypeAlias = Mapping[Path, Stamp]
 
 
 class FileWatcher:
     """Looks at some files a few times a second, through links.
 
     `files` gives the paths, and may give others later. A path that is new counts as changed.
+    `seen` is how they were at the last `look`.
     """
 
     def __init__(self, files: Callable[[], Iterable[Path]]) -> None:
         self._files = files
-        self._seen: Stamps = {}
+        self.seen: FileStamps = {}
 
     def look(self) -> None:
         """Remember the files as they are: the caller is about to read them."""
-        self._seen = self._stamps()
+        self.seen = self._stamps()
+
+    def is_current(self) -> bool:
+        """Whether the files are as they were at the last `look`."""
+        return all(self.seen.get(path, ()) == stamp for path, stamp in self._stamps().items())
 
     async def changed(self) -> None:
         """Wait until a file is another than at the last `look`, and rests."""
-        last, since = self._seen, 0.0
+        last, since = self.seen, 0.0
         while True:
             await asyncio.sleep(LOOK_S)
             now = await asyncio.to_thread(self._stamps)
-            if all(self._seen.get(path, ()) == stamp for path, stamp in now.items()):
+            if all(self.seen.get(path, ()) == stamp for path, stamp in now.items()):
                 since = 0.0
             else:
                 since = since or time.monotonic()
@@ -46,8 +51,13 @@ class FileWatcher:
                     return
             last = now
 
-    def _stamps(self) -> Stamps:
-        return {path: _stamp(path) for path in self._files()}
+    def _stamps(self) -> FileStamps:
+        return stamps_of(self._files())
+
+
+def stamps_of(files: Iterable[Path]) -> FileStamps:
+    """How these files are now."""
+    return {path: _stamp(path) for path in files}
 
 
 def _stamp(path: Path) -> Stamp:

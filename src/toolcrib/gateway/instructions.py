@@ -4,7 +4,7 @@ The instructions are what a client tells its model about this server.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from toolcrib.crib import Crib
@@ -14,7 +14,7 @@ from toolcrib.gateway.modes import EffectiveMode
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.sdk import Result
 from toolcrib.gateway.tool_list import ToolList
-from toolcrib.model import Entry, UnavailableServer
+from toolcrib.model import Entry, EntryTraits, UnavailableServer
 from toolcrib.session import summarize_deferred
 
 BUDGET = 300
@@ -31,16 +31,19 @@ _LISTED = "All tools of this server are listed by their own names; call them dir
 
 
 def instructions(
-    mode: EffectiveMode, entries: Sequence[Entry], unavailable: Iterable[UnavailableServer] = ()
+    mode: EffectiveMode,
+    groups: Mapping[EntryTraits, Collection[str]],
+    entries: Mapping[str, Entry],
+    unavailable: Iterable[UnavailableServer] = (),
 ) -> str:
-    """The flow in a few lines, and the namespaces there are.
+    """The flow in a few lines, and the namespaces there are: `groups` of the visible `entries`.
 
     Where all tools are listed nobody searches; there they name the `unavailable` servers.
     """
     if mode in {"direct", "passthrough"}:
         return "\n".join([_LISTED, *map(str, unavailable)])
     flow = _FLOW + (_REVEALED if mode == "reveal" else "")
-    return f"{flow}\n{summarize_deferred(entries, BUDGET)}".strip()
+    return f"{flow}\n{summarize_deferred(groups, entries, BUDGET)}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +72,5 @@ def initial_context(
     view = CallerView(crib, principal)
     tool_list = ToolList(view)
     mode = mode or tool_list.mode(client, modern=not client)
-    text = instructions(mode, tuple(view.visible.entries.values()), view.unavailable())
+    text = instructions(mode, view.groups(), view.visible.entries, view.unavailable())
     return InitialContext(mode, text, tool_list.tools(mode))

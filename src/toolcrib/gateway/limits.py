@@ -160,10 +160,11 @@ class ConnectionRequestLimiter:
             self._end(_cancelled_id(message.params or {}))
         return None
 
-    def sent(self, message: sdk.JSONRPCMessage) -> None:
-        """An answer ends the request that it answers."""
+    def outgoing(self, message: sdk.JSONRPCMessage) -> sdk.JSONRPCMessage:
+        """The message itself. An answer ends the request that it answers."""
         if isinstance(message, sdk.JSONRPCResponse | sdk.JSONRPCError):
             self._end(message.id)
+        return message
 
     def __enter__(self) -> Self:
         return self

@@ -5,7 +5,8 @@ queue in between: each hop would cost every call some of its time.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from toolcrib.gateway import sdk
@@ -22,14 +23,14 @@ any more."""
 
 
 class MessageGate(Protocol):
-    """Decides what is taken from a connection, and is told what is sent on it."""
+    """Decides what is taken from a connection, and what is sent on it."""
 
     def refusal(self, message: sdk.JSONRPCMessage, /) -> sdk.ErrorData | None:
         """Why a message of the client is not taken; None if it is."""
         ...
 
-    def sent(self, message: sdk.JSONRPCMessage, /) -> None:
-        """This is sent to the client."""
+    def outgoing(self, message: sdk.JSONRPCMessage, /) -> sdk.JSONRPCMessage | None:
+        """What is sent to the client for this message: itself, another, or nothing."""
         ...
 
 
@@ -39,12 +40,13 @@ class OpenGate:
     def refusal(self, _message: sdk.JSONRPCMessage) -> None:
         """None, always."""
 
-    def sent(self, _message: sdk.JSONRPCMessage) -> None:
-        """Nothing is counted."""
+    def outgoing(self, message: sdk.JSONRPCMessage) -> sdk.JSONRPCMessage | None:
+        """Itself, always."""
+        return message
 
 
 class MessageStreams(NamedTuple):
-    """What `Server.run` takes."""
+    """What `sdk.serve_stream` takes."""
 
     read: "MessageReader"
     write: "MessageWriter"
@@ -79,12 +81,13 @@ class MessageWriter(_Stream):
 
     async def send(self, item: sdk.SessionMessage, /) -> None:
         """Raises what the SDK takes for the end of a stream."""
-        self._gate.sent(item.message)
-        await self.refuse(item)
+        message = self._gate.outgoing(item.message)
+        if message:
+            await self.refuse(message)
 
-    async def refuse(self, item: sdk.SessionMessage, /) -> None:
+    async def refuse(self, message: sdk.JSONRPCMessage, /) -> None:
         """The same for the answer to a message that was not taken: no request ends with it."""
-        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        text = message.model_dump_json(by_alias=True, exclude_unset=True)
         try:
             await self._send(text.encode() + b"\n")
         except OSError:
@@ -103,11 +106,18 @@ class MessageReader(_Stream):
         self._answers = answers
         self._gate = gate
         self._longest = longest
+        self._again: deque[sdk.Item] = deque()
+
+    def put_back(self, items: Sequence[sdk.Item], /) -> None:
+        """Give these again, in this order, before all else."""
+        self._again.extendleft(reversed(items))
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> sdk.Item:
+        if self._again:
+            return self._again.popleft()
         try:
             async for line in self._lines:
                 message = _message(line)
@@ -154,5 +164,5 @@ def _unreadable(line: PipeLine, longest: int) -> sdk.ErrorData | None:
     return sdk.ErrorData(code=sdk.PARSE_ERROR, message=problem) if line.content.strip() else None
 
 
-def _answer(id: int | str | None, error: sdk.ErrorData) -> sdk.SessionMessage:
-    return sdk.SessionMessage(sdk.JSONRPCError(jsonrpc="2.0", id=id, error=error))
+def _answer(id: int | str | None, error: sdk.ErrorData) -> sdk.JSONRPCMessage:
+    return sdk.JSONRPCError(jsonrpc="2.0", id=id, error=error)

@@ -1,7 +1,8 @@
-"""What the operator may ask of a running daemon, and the socket where it is call.
+"""What the operator may ask of a running daemon, and the socket where it is asked.
 
 Small requests as JSON lines, on a socket of its own, for our own user only. Neither MCP nor HTTP
-leads here: no tool that a model may call can decide anything.
+leads here: no tool that a model may call can decide anything. What the commands that look at the
+pool or call a tool ask is in `operator_commands`.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ from toolcrib.crib import inventory_of
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.execute import Ticket
 from toolcrib.gateway.limits import RequestLimiter
+from toolcrib.gateway.operator_commands import command_handlers
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
 from toolcrib.gateway.unix_listener import UnixListener, hang_up
@@ -29,11 +31,31 @@ MESSAGE_S = 30.0
 MOST_AT_ONCE = 16
 REPORT_EVERY_S = 1.0
 
-Report = Callable[[Json], None]
-OperatorHandler = Callable[[Mapping[str, Any], Report], Awaitable[Json]]
-"""Does what the operator asks; meanwhile it may report how far it is."""
-
 _log = logging.getLogger(__name__)
+
+
+class OperatorConnection:
+    """The operator, while a request of theirs is dealt with."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    def report(self, progress: Json) -> None:
+        """Say how far it is. Nobody waits until that is read."""
+        if not self._writer.is_closing():
+            self._writer.write(_line({"told": progress}))
+
+    async def receive(self) -> Json:
+        """What the operator says next; None once they have left, or say what cannot be read."""
+        try:
+            return json.loads(await self._reader.readuntil(b"\n"))
+        except (OSError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            return None
+
+
+OperatorHandler = Callable[[Mapping[str, Any], OperatorConnection], Awaitable[Json]]
+"""Does what the operator asks; meanwhile it may report how far it is."""
 
 
 class OperatorServer:
@@ -50,12 +72,10 @@ class OperatorServer:
             async with asyncio.timeout(MESSAGE_S):
                 line = await reader.readuntil(b"\n")
             self._silent.leave(writer)
-
-            def report(progress: Json) -> None:
-                if not writer.is_closing():
-                    writer.write(_line({"told": progress}))
-
-            answer = await self._answer(line, report)  # as long as it takes: nothing is half done
+            connection = OperatorConnection(reader, writer)
+            answer = await self._answer(
+                line, connection
+            )  # as long as it takes: nothing is half done
             async with asyncio.timeout(MESSAGE_S):
                 writer.write(_line(answer))
                 await writer.drain()
@@ -65,7 +85,7 @@ class OperatorServer:
             self._silent.leave(writer)
             await hang_up(writer)
 
-    async def _answer(self, line: bytes, report: Report) -> JsonObject:
+    async def _answer(self, line: bytes, connection: OperatorConnection) -> JsonObject:
         """What came of a request: `done`, or an `error` with cause and remedy."""
         try:
             request = json.loads(line)
@@ -74,7 +94,7 @@ class OperatorServer:
             possible = ", ".join(self._handlers)
             return {"error": f"not one of: {possible}; is the daemon of another version?"}
         try:
-            return {"done": await handler(request, report)}
+            return {"done": await handler(request, connection)}
         except ToolcribError as error:
             return {"error": str(error)}
 
@@ -93,52 +113,55 @@ class OperatedDaemon(Protocol):
     started: float
     ends_when_idle: bool
     broken: tuple[str, ...]
+    read_ns: int
 
     def stop(self) -> None: ...
     async def reload(self) -> None: ...
     async def catch_up(self) -> None: ...
+    async def is_current(self) -> bool: ...
 
 
 def operator_handlers(daemon: OperatedDaemon) -> Mapping[str, OperatorHandler]:
     """Each by its name."""
 
-    async def status(_request: Mapping[str, Any], _report: Report) -> Json:
+    async def status(_request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
         return await asyncio.to_thread(_status, daemon)
 
-    async def stop(_request: Mapping[str, Any], _report: Report) -> Json:
+    async def stop(_request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
         daemon.stop()
         return True
 
-    async def reload(_request: Mapping[str, Any], _report: Report) -> Json:
+    async def reload(_request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
         await daemon.reload()
         return True
 
-    async def changed(_request: Mapping[str, Any], _report: Report) -> Json:
+    async def changed(_request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
         await daemon.catch_up()
         return True
 
-    async def servers(_request: Mapping[str, Any], _report: Report) -> Json:
+    async def servers(_request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
         return await asyncio.to_thread(_servers, daemon)
 
-    async def refresh(request: Mapping[str, Any], report: Report) -> Json:
+    async def refresh(request: Mapping[str, Any], connection: OperatorConnection) -> Json:
         with suppress(ToolcribError):  # the log and the status say what is wrong with files
             await daemon.catch_up()
-        return await _refresh(_sources_named(daemon, request.get("servers")), report)
+        return await _refresh(_sources_named(daemon, request.get("servers")), connection)
 
-    async def forget_login(request: Mapping[str, Any], _report: Report) -> Json:
+    async def forget_login(request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
         (source,) = _sources_named(daemon, [request.get("server")])
         return await asyncio.to_thread(source.forget_login)
 
-    async def approvals(_request: Mapping[str, Any], _report: Report) -> Json:
+    async def approvals(_request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
         return [_ticket(each) for each in daemon.serving.crib.operator.tickets.waiting()]
 
-    async def decide(request: Mapping[str, Any], _report: Report) -> Json:
+    async def decide(request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
         _decide(daemon, str(request.get("id", "")), allowed=request.get("allowed") is True)
         return True
 
     of_servers = (changed, servers, refresh, forget_login)
     handlers = (status, stop, reload, *of_servers, approvals, decide)
-    return {handler.__name__: handler for handler in handlers}
+    named = {handler.__name__: handler for handler in handlers}
+    return {**named, **command_handlers(daemon)}
 
 
 def _sources_named(daemon: OperatedDaemon, names: object) -> list[McpSource]:
@@ -149,7 +172,7 @@ def _sources_named(daemon: OperatedDaemon, names: object) -> list[McpSource]:
     return [each for each in every if not each.config.disabled]
 
 
-async def _refresh(sources: Sequence[McpSource], report: Report) -> Json:
+async def _refresh(sources: Sequence[McpSource], connection: OperatorConnection) -> Json:
     """List them anew. Report each as it is done, and what the others are at meanwhile."""
     running = {asyncio.wrap_future(each.refresh()): each for each in sources}
     done: dict[str, Json] = {}
@@ -162,9 +185,11 @@ async def _refresh(sources: Sequence[McpSource], report: Report) -> Json:
             server = running[each].server
             gone = RefreshResult(server, 0, 0.0, "was taken out, or stopped, meanwhile")
             done[server] = result = (gone if each.cancelled() else each.result())._asdict()
-            report({"listed": result})
+            connection.report({"listed": result})
         if left:
-            report({"listing": {running[each].server: running[each].starting for each in left}})
+            connection.report(
+                {"listing": {running[each].server: running[each].starting for each in left}}
+            )
     return [done[each.server] for each in sources]
 
 

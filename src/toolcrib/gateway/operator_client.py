@@ -1,23 +1,79 @@
-"""The operator's end of the operator's socket: the command line asks a running daemon."""
+"""The operator's end of the operator's socket: the command line asks a running daemon.
+
+`ask_daemon` is for what only a daemon can do. `query_daemon` and `call_by_daemon` are for what a
+command can do itself: they give up soon and quietly, and nothing is lost.
+"""
 
 import json
+import os
 import socket
-from collections.abc import Callable
-from contextlib import suppress
-from typing import BinaryIO
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from toolcrib.connect import NEEDS_UNIX, DaemonFiles, can_have_daemon
+from toolcrib.connect import NEEDS_UNIX, DaemonFiles, DaemonInfo, can_have_daemon
 from toolcrib.errors import ConfigError
-from toolcrib.model import Json
+
+if TYPE_CHECKING:
+    from toolcrib.model import Json, JsonObject
 
 ANSWER_S = 300.0
 """Longer than any handler is silent: a reload stops servers and reads settings."""
-MOST_ANSWER = 16 * 1024 * 1024
+MOST_ANSWER = 256 * 1024 * 1024
 CONNECT_S = 5.0
+ALIVE_S = 1.0
+"""How often a daemon that answers a command says that it is at it."""
+SILENT_S = 5.0
+"""A daemon that says nothing for so long is left alone, and the command does the work itself."""
+LOST_S = 60.0
+"""The same of a call: then nobody knows how it ended."""
+MOST_S = 60.0
+"""So long a command waits for an answer at most, whatever the daemon says meanwhile."""
+DECLINED: "JsonObject" = {"declined": True}
+SHARED_VARIABLES = ("ENABLE_TOOL_SEARCH",)
+"""Variables that the settings read, and that no daemon is found by."""
+LOST = (
+    "the gateway ended, or fell silent, before it told how the call went; whether it took effect is"
+    " not known: look before you call again"
+)
+
+OnProgress = Callable[[Any], None]
+Approve = Callable[[Mapping[str, Any]], bool]
+"""Asks a person about one call: its name, description, kind and arguments."""
 
 
-def _ignore(_progress: Json) -> None:
+def _ignore(_progress: object) -> None:
     return
+
+
+class Environment(NamedTuple):
+    """What of the environment decides what a command says.
+
+    The values of `SHARED_VARIABLES`, and the names of all that are set: servers refer to some. The
+    values of others stay where they are.
+    """
+
+    values: Mapping[str, str | None]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of_process(cls) -> Self:
+        """That of this process."""
+        values = {name: os.environ.get(name) for name in SHARED_VARIABLES}
+        return cls(values, tuple(sorted(name for name, text in os.environ.items() if text)))
+
+    @classmethod
+    def of_json(cls, given: Any) -> Self:  # noqa: ANN401 - what a command sends
+        """That of a command; one that is not described is like none."""
+        match given:
+            case {"values": dict(), "names": list()}:
+                return cls(given["values"], tuple(map(str, given["names"])))
+            case _:
+                return cls({}, ())
 
 
 def is_daemon_running(files: DaemonFiles) -> bool:
@@ -25,16 +81,14 @@ def is_daemon_running(files: DaemonFiles) -> bool:
     info = files.read_info()
     if info is None:
         return False
-    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(CONNECT_S)
-        connection.connect(info.operator)
+    with suppress(OSError), _connected(info, CONNECT_S):
         return True
     return False
 
 
 def ask_daemon(
-    files: DaemonFiles, do: str, on_progress: Callable[[Json], None] = _ignore, /, **more: Json
-) -> Json:
+    files: DaemonFiles, do: str, on_progress: OnProgress = _ignore, /, **more: "Json"
+) -> "Json":
     """Ask the running daemon. `on_progress` is called with what it reports meanwhile.
 
     Raises `ConfigError` if there is none, or if it refuses.
@@ -45,12 +99,10 @@ def ask_daemon(
     if info is None:
         raise ConfigError("no gateway of these settings runs; start it with `toolcrib serve`")
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(ANSWER_S)
-            connection.connect(info.operator)
-            connection.sendall(json.dumps({"do": do, **more}).encode() + b"\n")
-            with connection.makefile("rb") as answers:
-                answer = _answer(answers, on_progress)
+        with _connected(info, ANSWER_S) as connection:
+            _send(connection, {"do": do, **more})
+            with closing(_lines(connection)) as lines:
+                answer = _answer(lines, on_progress)
     except TimeoutError as error:
         problem = f"the gateway (process {info.pid}) is not done with `{do}` after {ANSWER_S:.0f} s"
         raise ConfigError(
@@ -69,19 +121,152 @@ def ask_daemon(
             raise ConfigError(f"{problem}; see its log, or restart it with `toolcrib gateway stop`")
 
 
-def _answer(lines: BinaryIO, on_progress: Callable[[Json], None]) -> Json:
-    """The last line; all before it are progress."""
-    while True:
-        match _read(lines.readline(MOST_ANSWER)):
+def query_daemon(
+    files: DaemonFiles, do: str, on_progress: OnProgress = _ignore, /, **more: "Json"
+) -> "JsonObject | None":
+    """What the running daemon answers a command; None if the command has to do the work itself.
+
+    That is so if none runs, or one of another version, if it declines, hangs up or is silent.
+    """
+    with suppress(OSError), _of_our_version(files) as connection:
+        if connection is not None:
+            _send(connection, {"do": do, "environment": Environment.of_process()._asdict(), **more})
+            with closing(_lines(connection)) as lines:
+                answer = _answer(_until(MOST_S, lines), on_progress)
+            match answer:
+                case {"done": dict(done)} if done != DECLINED:
+                    return done
+                case _:
+                    return None
+    return None
+
+
+def call_by_daemon(
+    files: DaemonFiles,
+    on_ready: Callable[[Mapping[str, Any]], None],
+    approve: Approve | None,
+    **more: "Json",
+) -> "JsonObject | None":
+    """The outcome of a call that the running daemon makes; None if it does not, for certain.
+
+    `on_ready` is called before the tool may be reached, with what there is to warn of; `approve` is
+    asked where the rules want a person's leave. Once the daemon was told to go, there is an
+    outcome: if it does not come, it is one that says so.
+    """
+    with suppress(OSError), _of_our_version(files) as connection:
+        if connection is not None:
+            asks = approve is not None
+            _send(
+                connection,
+                {
+                    "do": "call",
+                    "environment": Environment.of_process()._asdict(),
+                    "asks": asks,
+                    **more,
+                },
+            )
+            with closing(_lines(connection)) as lines:
+                match next(lines, None):
+                    case {"told": {"ready": dict(about)}}:
+                        on_ready(about)
+                        return _call_outcome(connection, lines, approve)
+                    case _:
+                        return None
+    return None
+
+
+def _call_outcome(
+    connection: socket.socket, lines: Iterator["Json"], approve: Approve | None
+) -> "JsonObject | None":
+    """Let the call be made, and answer what is asked meanwhile."""
+    with suppress(OSError):
+        _send(connection, {"go": True})
+        connection.settimeout(LOST_S)
+        for line in lines:
+            match line:
+                case {"told": {"approve": dict(asked)}}:
+                    _send(connection, {"approved": approve is not None and approve(asked)})
+                case {"told": _}:
+                    continue
+                case {"done": {"outcome": dict(outcome)}}:
+                    return outcome
+                case {"done": {"declined": True}}:
+                    return None  # it was told too late, and has done nothing
+                case _:
+                    break
+    return _lost()
+
+
+def _lost() -> "JsonObject":
+    """The outcome of a call that nobody knows the outcome of."""
+    from toolcrib.model import CallError, Outcome  # noqa: PLC0415 - seldom, and no small thing
+
+    return asdict(Outcome(error=CallError("connection_lost", "call", LOST, effect="unknown")))
+
+
+def installed_version() -> str:
+    """Our version, by the name of the folder with our metadata.
+
+    `importlib.metadata` finds the same, and takes as long to load as all else that is done here.
+    """
+    for place in sys.path:
+        for folder in Path(place).glob("toolcrib-*.dist-info"):
+            return folder.stem.removeprefix("toolcrib-")
+    return ""
+
+
+@contextmanager
+def _of_our_version(files: DaemonFiles) -> Generator[socket.socket | None]:
+    """A connection to the running daemon; None if there is none, or one of another version."""
+    info = files.read_info()
+    if info is None or info.version != installed_version():
+        yield None
+        return
+    with _connected(info, SILENT_S) as connection:
+        yield connection
+
+
+@contextmanager
+def _connected(info: DaemonInfo, timeout_s: float) -> Generator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(timeout_s)
+        connection.connect(info.operator)
+        try:
+            yield connection
+        finally:
+            with suppress(OSError):  # the other side hears of it, whoever still holds this one
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+def _send(connection: socket.socket, message: Mapping[str, "Json"]) -> None:
+    connection.sendall(json.dumps(message).encode() + b"\n")
+
+
+def _lines(connection: socket.socket) -> Generator["Json"]:
+    """What the other side says, until it hangs up; None for what cannot be read."""
+    with connection.makefile("rb") as lines:
+        while line := lines.readline(MOST_ANSWER):
+            try:
+                yield json.loads(line)
+            except ValueError:
+                yield None
+
+
+def _until(most_s: float, lines: Iterator["Json"]) -> Iterator["Json"]:
+    """The same, for so long at most."""
+    end = time.monotonic() + most_s
+    for line in lines:
+        yield line
+        if time.monotonic() > end:
+            return
+
+
+def _answer(lines: Iterator["Json"], on_progress: OnProgress) -> "Json":
+    """The last line; all before it are progress. None if there is no last one."""
+    for line in lines:
+        match line:
             case {"told": progress}:
                 on_progress(progress)
             case answer:
                 return answer
-
-
-def _read(line: bytes) -> Json:
-    """The answer on a line; None where there is none."""
-    try:
-        return json.loads(line)
-    except ValueError:
-        return None
+    return None

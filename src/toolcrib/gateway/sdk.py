@@ -1,13 +1,14 @@
 """The gateway's one door to the MCP SDK: what it uses of it, by the names it promises to keep.
 
-Importing this takes about half a second, so only what serves does. The one private name is where
-the SDK keeps what it knows of a connection.
+Importing this takes about half a second, so only what serves does. The private names are where the
+SDK keeps what it knows of a connection, and its loops for the two eras: `serve_stream` chooses
+between them as `Server.run` does, which puts a task and a queue in front of each message.
 """
 
-from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
-from anyio import ClosedResourceError
+from anyio import BrokenResourceError, CancelScope, ClosedResourceError
 from anyio.abc import AsyncResource
 from mcp import MCPError
 from mcp.server.caching import CacheHint
@@ -15,7 +16,11 @@ from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.runner import (
+    _has_modern_envelope,  # pyright: ignore[reportPrivateUsage]
+    _serve_legacy_stream,  # pyright: ignore[reportPrivateUsage]
+    _serve_modern_stream,  # pyright: ignore[reportPrivateUsage]
+)
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
@@ -26,6 +31,7 @@ from mcp.server.subscriptions import (
     ToolsListChanged,
 )
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import (
     INTERNAL_ERROR,
@@ -97,9 +103,11 @@ __all__ = [
     "PARSE_ERROR",
     "AsyncResource",
     "BaseModel",
+    "BrokenResourceError",
     "CacheHint",
     "CallNext",
     "CallToolRequestParams",
+    "CancelScope",
     "ClientCapabilities",
     "ClosedResourceError",
     "CompleteRequestParams",
@@ -138,7 +146,6 @@ __all__ = [
     "ServerMessageMetadata",
     "SessionMessage",
     "SetLevelRequestParams",
-    "StreamableHTTPSessionManager",
     "SubscribeRequestParams",
     "SubscriptionsListenRequestParams",
     "SubscriptionsListenResult",
@@ -152,7 +159,61 @@ __all__ = [
     "is_modern",
     "jsonrpc_message_adapter",
     "sendable",
+    "serve_stream",
 ]
+
+
+MOST_BEFORE_OPENING = 8
+"""So many messages before the first request are kept for whoever serves it."""
+
+
+class RereadableStream(ReadStream[Item], Protocol):
+    """A stream of messages that takes back what was read from it."""
+
+    def put_back(self, items: Sequence[Item], /) -> None:
+        """Give these again, in this order, before all else."""
+        ...
+
+
+async def serve_stream(
+    server: Server[Any], read: RereadableStream, write: WriteStream[SessionMessage]
+) -> None:
+    """Serve one connection until no more messages come, in the era of its first request."""
+    async with server.lifespan(server) as state:
+        try:
+            opening = await _opening(read)
+            if opening and opening.method != "initialize" and _has_modern_envelope(opening.params):
+                await _serve_modern_stream(
+                    server, read, write, lifespan_state=state, raise_exceptions=False
+                )
+            else:
+                await _serve_legacy_stream(
+                    server,
+                    read,
+                    write,
+                    lifespan_state=state,
+                    session_id=None,
+                    init_options=server.create_initialization_options(),
+                    raise_exceptions=False,
+                )
+        finally:
+            await read.aclose()
+            await write.aclose()
+
+
+async def _opening(read: RereadableStream) -> JSONRPCRequest | None:
+    """The first request, which stays to be read; None where none comes."""
+    before: list[Item] = []
+    opening: JSONRPCRequest | None = None
+    async for item in read:
+        message = item.message if isinstance(item, SessionMessage) else None
+        opening = message if isinstance(message, JSONRPCRequest) else None
+        if opening or len(before) < MOST_BEFORE_OPENING:
+            before.append(item)
+        if opening:
+            break
+    read.put_back(before)
+    return opening
 
 
 def is_modern(context: Context) -> bool:

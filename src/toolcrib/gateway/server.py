@@ -1,8 +1,7 @@
 """The MCP server that one principal sees, in both eras of the protocol.
 
     server = GatewayServer(crib, principal)
-    mcp_server = server.mcp_server
-    await mcp_server.run(read, write, mcp_server.create_initialization_options())
+    await sdk.serve_stream(server.mcp_server, read, write)
 
 One server of the SDK a principal: who asks is known before anything is read, so that no request
 can be taken for another's. It is served over any pair of streams, and over HTTP, any number of
@@ -113,8 +112,8 @@ class GatewayServer:
         return result
 
     def _instructions(self, mode: EffectiveMode) -> str:
-        entries = tuple(self._view.visible.entries.values())
-        return instructions(mode, entries, self._view.unavailable())
+        view = self._view
+        return instructions(mode, view.groups(), view.visible.entries, view.unavailable())
 
     async def _list(self, context: sdk.Context, _params: sdk.PaginatedRequestParams) -> sdk.Result:
         client, modern = sdk.client_name(context), sdk.is_modern(context)

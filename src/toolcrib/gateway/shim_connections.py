@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
+from toolcrib.gateway import sdk
 from toolcrib.gateway.credentials import AccessDenied, Authenticator
 from toolcrib.gateway.limits import ConnectionBounds, ConnectionRequestLimiter, RequestLimiter
 from toolcrib.gateway.message_streams import message_streams
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer, GatewayServers
+from toolcrib.gateway.surface_recorder import SurfaceFile, SurfaceRecorder
 from toolcrib.gateway.unix_listener import UnixListener, hang_up
 from toolcrib.system import ConnectionLimiter
 
@@ -78,8 +80,9 @@ class ShimConnections:
         servers: Callable[[], GatewayServers],
         limiter: RequestLimiter,
         bounds: ConnectionBounds,
+        surface: SurfaceFile | None = None,
     ) -> None:
-        self._authenticator, self._servers = authenticator, servers
+        self._authenticator, self._servers, self._surface = authenticator, servers, surface
         self._limiter = limiter
         self._most = bounds.shims
         self._strangers = ConnectionLimiter(bounds.strangers, "the socket of shims")
@@ -137,14 +140,13 @@ class ShimConnections:
             await writer.drain()
 
         client.server = self._servers().of(principal)
-        mcp_server = client.server.mcp_server
         is_good = partial(self._authenticator().is_good, principal.id)
         with ConnectionRequestLimiter(
             self._limiter, principal.caller.id, is_good, client.note_request
         ) as gate:
-            streams = message_streams(reader, send, gate)
-            options = mcp_server.create_initialization_options()
-            await mcp_server.run(streams.read, streams.write, options)
+            recorder = SurfaceRecorder(gate, client.server, self._surface)
+            streams = message_streams(reader, send, recorder)
+            await sdk.serve_stream(client.server.mcp_server, streams.read, streams.write)
 
     def _admit(self, line: bytes) -> tuple[Principal, ConnectedClient]:
         """Who says hello. Raises `AccessDenied`."""

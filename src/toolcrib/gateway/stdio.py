@@ -1,66 +1,80 @@
 """The gateway as one process of its own, on its standard input and output.
 
-Nothing but the protocol may reach the output. While this serves, all other writes to it go to the
-error stream, and all other reads of the input find nothing.
+Nothing but the protocol may reach the output (`toolcrib.connect.claim_stdio`). What a client sends
+while this loads is gathered, and partly answered, by `toolcrib.connect.StdioOpening`.
 """
 
 import asyncio
+import json
 import os
 import signal
 import stat
-import sys
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import NamedTuple
 
-from toolcrib.connect import can_have_daemon
+from toolcrib.connect import FirstReplies, StdioDescriptors, StdioOpening, can_have_daemon
 from toolcrib.crib import Crib
+from toolcrib.gateway import sdk
 from toolcrib.gateway.background_tasks import ServerLister
-from toolcrib.gateway.message_streams import Send, message_streams
+from toolcrib.gateway.message_streams import MessageGate, OpenGate, Send, message_streams
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer
+from toolcrib.gateway.surface_recorder import SurfaceFile, SurfaceRecorder
 from toolcrib.system import ByteReader, PipeWriter
 
 _STOPS = (signal.SIGTERM, signal.SIGINT)
+_LIST_CHANGED = sdk.JSONRPCNotification(jsonrpc="2.0", method="notifications/tools/list_changed")
 
 
-class StdioDescriptors(NamedTuple):
-    """Copies of standard input and output that nobody else knows."""
+class OpenGateway(NamedTuple):
+    """A gateway that is loaded, for one principal, and the loop that is to serve it."""
 
-    incoming: int
-    outgoing: int
-
-
-def serve_stdio(
-    open_crib: Callable[[asyncio.AbstractEventLoop], Crib], principal: Principal
-) -> None:
-    """Serve this principal until the input ends or the process is told to stop.
-
-    `open_crib` is called with the loop that serves. At the end the crib is closed, and with it all
-    servers that it started.
-    """
-    with claim_stdio() as descriptors:
-        asyncio.run(_open(open_crib, principal, descriptors))
+    loop: asyncio.AbstractEventLoop
+    crib: Crib
+    server: GatewayServer
+    surface: SurfaceFile | None = None
 
 
-async def _open(
+def open_gateway(
     open_crib: Callable[[asyncio.AbstractEventLoop], Crib],
     principal: Principal,
-    descriptors: StdioDescriptors,
-) -> None:
-    crib = open_crib(asyncio.get_running_loop())
-    lister = ServerLister(crib)
+    surface: SurfaceFile | None = None,
+) -> OpenGateway:
+    """Load it, on any thread. `open_crib` is called with the loop that is to serve.
+
+    `surface` is where the first replies are kept for the next start.
+    """
+    loop = asyncio.new_event_loop()
+    try:
+        crib = open_crib(loop)
+    except BaseException:
+        loop.close()
+        raise
+    return OpenGateway(loop, crib, GatewayServer(crib, principal), surface)
+
+
+def serve_stdio(gateway: OpenGateway, opening: StdioOpening) -> None:
+    """Serve on this thread until the input ends or the process is told to stop.
+
+    At the end the crib is closed, and with it all servers that it started.
+    """
+    with asyncio.Runner(loop_factory=lambda: gateway.loop) as runner:
+        runner.run(_serve_to_end(gateway, opening))
+
+
+async def _serve_to_end(gateway: OpenGateway, opening: StdioOpening) -> None:
+    lister = ServerLister(gateway.crib)
     lister.look()
     try:
-        await _serve(crib, principal, descriptors)
+        await _serve(gateway, opening)
     finally:
         lister.close()
-        await asyncio.to_thread(crib.close)
+        await asyncio.to_thread(gateway.crib.close)
 
 
-async def _serve(crib: Crib, principal: Principal, descriptors: StdioDescriptors) -> None:
-    server = GatewayServer(crib, principal)
-    serving = asyncio.ensure_future(_run(server, descriptors))
+async def _serve(gateway: OpenGateway, opening: StdioOpening) -> None:
+    serving = asyncio.ensure_future(_run(gateway, opening))
     loop = asyncio.get_running_loop()
     for each in _STOPS:
         with suppress(NotImplementedError):  # not every system's loop has them
@@ -72,47 +86,53 @@ async def _serve(crib: Crib, principal: Principal, descriptors: StdioDescriptors
         for each in _STOPS:
             with suppress(NotImplementedError):
                 loop.remove_signal_handler(each)
-        server.close()
+        gateway.server.close()
 
 
-async def _run(server: GatewayServer, descriptors: StdioDescriptors) -> None:
-    async with open_pipes(descriptors) as (reader, send):
-        streams = message_streams(reader, send)
-        options = server.mcp_server.create_initialization_options()
-        await server.mcp_server.run(streams.read, streams.write, options)
+async def _run(gateway: OpenGateway, opening: StdioOpening) -> None:
+    gate: MessageGate = OpeningGate(opening.replies) if opening.replies else OpenGate()
+    gate = SurfaceRecorder(gate, gateway.server, gateway.surface)
+    async with open_pipes(opening.descriptors, opening.unread) as (reader, send):
+        streams = message_streams(reader, send, gate)
+        await sdk.serve_stream(gateway.server.mcp_server, streams.read, streams.write)
 
 
-@contextmanager
-def claim_stdio() -> Generator[StdioDescriptors]:
-    """Take standard input and output for ourselves, and give them back."""
-    sys.stdout.flush()
-    descriptors = StdioDescriptors(os.dup(0), os.dup(1))
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    os.close(nothing)
-    try:
-        yield descriptors
-    finally:
-        sys.stdout.flush()
-        for ours, theirs in zip(descriptors, (0, 1), strict=True):
-            if hasattr(os, "set_blocking"):
-                os.set_blocking(ours, True)  # whoever gets them back expects that
-            os.dup2(ours, theirs)
-            os.close(ours)
+class OpeningGate(OpenGate):
+    """Keeps back the answers that the client has already, and says if they list other tools."""
+
+    def __init__(self, replies: FirstReplies) -> None:
+        self._replies = replies
+
+    def outgoing(self, message: sdk.JSONRPCMessage) -> sdk.JSONRPCMessage | None:
+        """The message; in place of an answer that was given, a notification if it is needed."""
+        given = self._replies.given
+        if not given or not isinstance(message, sdk.JSONRPCResponse | sdk.JSONRPCError):
+            return message
+        id = json.dumps(message.id)
+        if id not in given:
+            return message
+        result = message.result if isinstance(message, sdk.JSONRPCResponse) else {}
+        return _LIST_CHANGED if self._replies.lists_others(id, result) else None
 
 
 @asynccontextmanager
-async def open_pipes(descriptors: StdioDescriptors) -> AsyncGenerator[tuple[ByteReader, Send]]:
-    """Both descriptors without a thread in between, where the system can: files need one."""
+async def open_pipes(
+    descriptors: StdioDescriptors, unread: bytes = b""
+) -> AsyncGenerator[tuple[ByteReader, Send]]:
+    """Both descriptors without a thread in between, where the system can: files need one.
+
+    `unread` is read before all else.
+    """
     async with AsyncExitStack() as ends:
-        yield await _reader(descriptors.incoming, ends), await _sender(descriptors.outgoing, ends)
+        reader = await _reader(descriptors.incoming, unread, ends)
+        yield reader, await _sender(descriptors.outgoing, ends)
 
 
-async def _reader(fd: int, ends: AsyncExitStack) -> ByteReader:
+async def _reader(fd: int, unread: bytes, ends: AsyncExitStack) -> ByteReader:
     if not _is_pipe(fd):
-        return _File(fd)
+        return _File(fd, unread)
     reader = asyncio.StreamReader()
+    reader.feed_data(unread)
     pipe = ends.enter_context(os.fdopen(os.dup(fd), "rb", buffering=0))
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), pipe
@@ -145,10 +165,14 @@ def _is_pipe(fd: int) -> bool:
 class _File:
     """A descriptor that is no pipe, read and written on a thread."""
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, unread: bytes = b"") -> None:
         self._fd = fd
+        self._unread = unread
 
     async def read(self, n: int, /) -> bytes:
+        if self._unread:
+            unread, self._unread = self._unread, b""
+            return unread
         return await asyncio.to_thread(os.read, self._fd, n)
 
     async def write(self, data: bytes) -> None:

@@ -56,7 +56,7 @@ class ToolList:
         """How tools are listed to a client of this name, in this era."""
         return effective_mode(
             self._view.principal.profile.mode,
-            tools=len(self._view.tools()),
+            tools=len(self._view.tool_names()),
             threshold=self._view.settings.session.threshold,
             client=client,
             modern=modern,
@@ -81,12 +81,14 @@ class ToolList:
                 ]
 
     def _revealed(self, names: Sequence[str], always: Sequence[ToolInfo]) -> Iterator[ToolInfo]:
-        tools = {tool.name: tool for tool in self._view.tools() if tool not in always}
-        return (tools[name] for name in names if name in tools)
+        listed = {tool.name for tool in always}
+        offered = frozenset(self._view.tool_names()) if names else frozenset[str]()
+        new = (name for name in names if name in offered and name not in listed)
+        return filter(None, map(self._view.visible.tool, new))
 
     def _companions(self) -> list[Result]:
         """The fixed tools that a full list needs: for skills and agents, for large results."""
-        others = any(each.capability.kind != "tool" for each in self._view.visible.entries.values())
+        others = any(traits.kind != "tool" for traits in self._view.groups())
         names = (*(_FOR_SKILLS_AND_AGENTS if others else ()), RESULT)
         return [FIXED_TOOLS_LISTED[name] for name in names]
 

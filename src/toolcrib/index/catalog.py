@@ -1,9 +1,11 @@
 """The pool's entries as documents in an engine, kept in step with them."""
 
 import logging
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 from threading import RLock
 
 import numpy as np
@@ -14,7 +16,7 @@ from toolcrib.embed import CachedEmbedder
 from toolcrib.errors import EmbedError, StoreError, ToolcribError
 from toolcrib.index.document import Document, document_of, embedded_text
 from toolcrib.index.late_interaction import late_interaction
-from toolcrib.index.protocol import Engine, Progress, Superseded, View
+from toolcrib.index.protocol import Engine, PackedEngine, Progress, Superseded, View
 from toolcrib.index.worker import BackgroundWorker
 from toolcrib.model import Entry, Variant
 
@@ -22,6 +24,8 @@ _log = logging.getLogger(__name__)
 
 CHUNK = 16
 """How many texts are embedded at a time in the background: closing waits for one chunk at most."""
+DOCUMENTS = 512
+"""How many documents are made at a time: what an engine has taken in need not be kept."""
 
 NO_VECTORS, LOOKS_ONCE = "searching by words alone", "searching without a second look"
 """What a failure costs, in a warning."""
@@ -29,15 +33,18 @@ NO_VECTORS, LOOKS_ONCE = "searching by words alone", "searching without a second
 UNREADY = " without vectors"
 """What the mark of an index ends with whose vectors are still to come."""
 
+VectorsById = Mapping[str, NDArray[np.float32]]
+
 
 class Catalog:
     """An engine and the embedder that gives its documents and queries their vectors.
 
-    With `in_background`, documents whose vectors are not cached are indexed without. A thread makes
-    the vectors, and all documents get theirs at once when the last is made; the other arms answer
-    meanwhile. An embedder that fails costs the vector arm and nothing else: `warn` is told once,
-    until the embedder works again. Documents without vectors then get them with the next change or
-    rebuild.
+    Documents are indexed with the vectors that are cached, or without. With `in_background` a
+    thread makes the missing ones, and all documents get theirs at once when the last is made; the
+    other arms answer meanwhile. Else they are made before a rebuild or a change returns. An
+    embedder that fails costs the vector arm and nothing else: `warn` is told once, until the
+    embedder works again. Documents without vectors then get them with the next change or rebuild.
+    `ready` is called on that thread when all that was missing is there.
     """
 
     def __init__(
@@ -47,17 +54,19 @@ class Catalog:
         *,
         in_background: bool = False,
         warn: Callable[[str], None] = _log.warning,
+        ready: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine = engine
         self._embedder = embedder
-        self._in_background = in_background and embedder is not None
+        self._in_background = in_background
         self._warn = warn
+        self._tell_ready = ready
         self._failing: set[str] = set()
         self._writing = RLock()
         self._fingerprint = ""
         self._own_mark: str | None = None
-        self._pending: dict[str, Document] = {}
-        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._pending: dict[str, Entry] = {}
+        self._made: dict[str, NDArray[np.float32]] = {}
         self._worker = BackgroundWorker(self._embed_some, name="toolcrib-vectors")
 
     @contextmanager
@@ -87,9 +96,39 @@ class Catalog:
             self._fingerprint, self._own_mark = fingerprint, self._mark(fingerprint)
             return True
 
+    def open_pack(
+        self, path: Path, key: bytes, fingerprint: str, entries: Mapping[str, Entry]
+    ) -> bool:
+        """Take over the index in a file, if it was made from these entries; whether it was.
+
+        Vectors that it lacks are made in the background, for those that are still in `entries`.
+        Raises `OSError` and `PackDamaged`; `TypeError` if the engine has no such file.
+        """
+        mark = self._mark(fingerprint)
+        with self._writing:
+            if not _packed(self._engine).open_pack(path, key, [mark, mark + UNREADY]):
+                return False
+            self._fingerprint, self._own_mark = fingerprint, self._engine.mark()
+            lacking = self._lacking() if self._own_mark != mark else ()
+            self._pending = {id: entries[id] for id in lacking if id in entries}
+        self._wake()
+        return True
+
+    def write_pack(self, path: Path, key: bytes) -> str:
+        """Write the index to a file and go over to it; the mark of what is in it.
+
+        Raises `OSError`; `TypeError` if the engine has no such file.
+        """
+        return _packed(self._engine).write_pack(path, key)
+
+    @property
+    def mark(self) -> str:
+        """What the index is made from now: entries, model, and whether vectors are to come."""
+        return self._engine.mark()
+
     def rebuild(
         self,
-        entries: Collection[Entry],
+        entries: Iterable[Entry],
         fingerprint: str,
         *,
         embedding: Callable[[int, int], None] | None = None,
@@ -100,20 +139,30 @@ class Catalog:
         With `embedding`, it waits for the vectors.
         """
         with self._writing:
-            documents = self._documents(entries, embedding)
-            self._note_pending(documents, (), fingerprint, anew=True)
-            mark = self._current_mark()
-            self._engine.rebuild(documents, progress=progress, mark=mark)
-            self._own_mark = mark
+            self._fingerprint = fingerprint
+            self._pending, self._made = {}, {}
+            documents = _of_one_size(self._documents(entries), 0, self._failed)
+            self._own_mark = self._mark(fingerprint) + (UNREADY if self._embedder else "")
+            self._engine.rebuild(documents, progress=progress, mark=self._own_mark)
+            if embedding or not self._in_background:
+                self._embed_all(embedding)
+            self._remark()
         self._wake()
 
-    def change(self, put: Collection[Entry], remove: Iterable[str], fingerprint: str) -> None:
+    def change(self, put: Iterable[Entry], remove: Iterable[str], fingerprint: str) -> None:
         """Index what changed; the fingerprint is of all entries after it. Raises `Superseded`."""
         gone = list(remove)
         with self._writing:
-            documents = self._documents(put, None)
-            self._note_pending(documents, gone, fingerprint, anew=False)
-            self._change(documents, gone)
+            self._fingerprint = fingerprint
+            self._forget(gone)
+            with self._engine.view() as view:
+                there = view.vector_size
+            documents = list(_of_one_size(self._documents(put), there, self._failed))
+            mark = self._current_mark()
+            self._engine.change(documents, gone, mark=mark, base=self._own_mark)
+            self._own_mark = mark
+            if not self._in_background:
+                self._embed_all()
         self._wake()
 
     def with_vectors(
@@ -124,7 +173,7 @@ class Catalog:
         While any document has no vector yet, none is used: that document would come last. `size` is
         that of the vectors they are compared with: 0 if there are none, None if it is not known.
         """
-        if self._embedder is None or self._pending or size == 0:
+        if self._embedder is None or self._is_waiting or size == 0:
             return variants
         try:
             vectors = self._embedder.embed([variant.text for variant in variants], keep=False)
@@ -142,18 +191,19 @@ class Catalog:
         Empty where words cannot be told apart; an entry that was not embedded is left out.
         """
         embedder = self._embedder
-        if embedder is None or not embedder.reads_words or self._pending:
+        if embedder is None or not embedder.reads_words or self._is_waiting:
             return {}
-        texts = {entry.name: embedded_text(entry.capability, bare=entry.bare) for entry in entries}
+        with self._engine.view() as view:
+            hashes = view.text_hashes(entry.name for entry in entries)
         try:
-            query, tokens = embedder.read(text), embedder.tokens([*texts.values()])
+            query, tokens = embedder.read(text), embedder.tokens_by_hash([*hashes.values()])
         except (EmbedError, StoreError) as error:
             self._failed(error, LOOKS_ONCE)
             return {}
         self._failing.discard(LOOKS_ONCE)
         if query is None or not len(query.tokens):
             return {}
-        having = {name: tokens[each] for name, each in texts.items() if len(tokens.get(each, ()))}
+        having = {name: tokens[each] for name, each in hashes.items() if len(tokens.get(each, ()))}
         looks = late_interaction(query, list(having.values()))
         return dict(zip(having, looks, strict=True))
 
@@ -164,90 +214,124 @@ class Catalog:
 
     def embedded(self, timeout_s: float | None = None) -> bool:
         """Wait until every document has its vector; False if time was up or embedding failed."""
-        return self._worker.wait(timeout_s) and not self._pending
+        return self._worker.wait(timeout_s) and not self._is_waiting
 
     def close(self) -> None:
         """End the thread in the background; the vectors that it has made are cached."""
         self._worker.close()
 
-    def _documents(
-        self, entries: Iterable[Entry], embedding: Callable[[int, int], None] | None
-    ) -> Sequence[Document]:
-        documents = [document_of(entry.capability, bare=entry.bare) for entry in entries]
+    @property
+    def _is_waiting(self) -> bool:
+        """Whether vectors are still to come that are made in the background."""
+        return self._in_background and bool(self._pending or self._made)
+
+    def _lacking(self) -> Sequence[str]:
+        with self._engine.view() as view:
+            return view.without_vector()
+
+    def _documents(self, entries: Iterable[Entry]) -> Iterator[Document]:
+        """The documents with the vectors that are cached; who has none is pending from then on."""
+        rest = iter(entries)
+        while some := list(islice(rest, DOCUMENTS)):
+            documents = [document_of(entry.capability, bare=entry.bare) for entry in some]
+            cached = self._cached(documents)
+            for entry, document in zip(some, documents, strict=True):
+                vector = cached.get(document.text)
+                self._forget([document.id])
+                if vector is None and self._embedder:
+                    self._pending[document.id] = entry
+                yield replace(document, vector=vector)
+
+    def _cached(self, documents: Iterable[Document]) -> VectorsById:
+        """The vectors that are cached, by text."""
         if self._embedder is None:
-            return documents
-        texts = [each.text for each in documents]
+            return {}
         try:
-            if self._in_background and embedding is None:
-                return _with(documents, self._embedder.cached(texts))
-            vectors = self._embedder.embed(texts, progress=embedding or _ignore_progress)
+            return self._embedder.cached([each.text for each in documents])
         except (EmbedError, StoreError) as error:
             self._failed(error)
-            return documents
-        self._failing.discard(NO_VECTORS)
-        return _with(documents, dict(zip(texts, vectors, strict=True)))
+            return {}
 
-    def _note_pending(
-        self, documents: Iterable[Document], gone: Iterable[str], fingerprint: str, *, anew: bool
-    ) -> None:
-        """Remember which documents have no vector yet, and of which fingerprint they are."""
-        self._fingerprint = fingerprint
-        if anew:
-            self._pending = {}
-        for id in gone:
+    def _forget(self, ids: Iterable[str]) -> None:
+        for id in ids:
             self._pending.pop(id, None)
-        for each in documents if self._in_background else ():
-            self._pending.pop(each.id, None)
-            if each.vector is None:
-                self._pending[each.id] = each
+            self._made.pop(id, None)
 
     def _wake(self) -> None:
-        if self._pending:
+        if self._is_waiting:
             self._worker.wake()
 
     def _embed_some(self) -> bool:
-        """Make a chunk of vectors, or index all documents with theirs when the last is made."""
+        """Make a chunk of vectors, or index all of them when the last is made."""
         with self._writing:
-            texts = {each.text for each in self._pending.values()} - self._vectors.keys()
-            if not texts:
-                self._index_pending()
-                return False
+            chunk = dict(islice(self._pending.items(), CHUNK))
+            if not chunk:
+                self._index_made()
+        if not chunk:
+            self._tell_ready()
+            return False
         try:
-            self._embed_chunk(sorted(texts)[:CHUNK])
+            vectors = self._embed(chunk)
         except (EmbedError, StoreError) as error:
             self._failed(error)
             return False
         self._failing.discard(NO_VECTORS)
+        with self._writing:
+            for id, entry in chunk.items():
+                if self._pending.get(id) is entry:  # else it was changed meanwhile
+                    del self._pending[id]
+                    self._made[id] = vectors[id]
         return True
 
-    def _embed_chunk(self, texts: Sequence[str]) -> None:
-        if self._embedder:
-            self._vectors |= zip(texts, self._embedder.embed(texts), strict=True)
-
-    def _index_pending(self) -> None:
-        """Index the pending documents again, with their vectors."""
-        ready = _with(self._pending.values(), self._vectors)
-        self._pending, self._vectors = {}, {}
-        if ready:
-            with suppress(Superseded):  # the next view finds out
-                self._change(ready, ())
-
-    def _change(self, put: Collection[Document], remove: Iterable[str]) -> None:
-        mark = self._current_mark()
-        self._engine.change(self._of_one_size(put), remove, mark=mark, base=self._own_mark)
-        self._own_mark = mark
-
-    def _of_one_size(self, documents: Collection[Document]) -> Collection[Document]:
-        """The documents; without their vectors if the index has vectors of another size."""
-        with self._engine.view() as view:
-            there = view.vector_size
+    def _embed_all(self, embedding: Callable[[int, int], None] | None = None) -> None:
+        """Make all vectors that are pending, and index them."""
+        pending, ready = dict(self._pending), self._ready() if embedding else 0
+        heard = embedding or _ignore_progress
+        heard(ready, ready + len(pending))
         try:
-            for size in {each.vector.size for each in documents if each.vector is not None}:
-                _check_size(size, there or None)
+            made = self._embed(pending, lambda done, of: heard(ready + done, ready + of))
+        except (EmbedError, StoreError) as error:
+            self._failed(error)
+            return
+        self._failing.discard(NO_VECTORS)
+        self._pending, self._made = {}, {**self._made, **made}
+        self._index_made()
+
+    def _ready(self) -> int:
+        """How many documents have a vector."""
+        with self._engine.view() as view:
+            return view.count - len(view.without_vector())
+
+    def _embed(
+        self,
+        entries: Mapping[str, Entry],
+        progress: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> VectorsById:
+        if self._embedder is None or not entries:
+            return {}
+        texts = [embedded_text(each.capability, bare=each.bare) for each in entries.values()]
+        vectors = self._embedder.embed(texts, progress=progress)
+        return dict(zip(entries, vectors, strict=True))
+
+    def _index_made(self) -> None:
+        """Give the documents the vectors that were made for them."""
+        made, self._made = self._made, {}
+        if not made:
+            return
+        mark = self._current_mark()
+        try:
+            self._check_sizes(made)
+            with suppress(Superseded):  # the next view finds out
+                self._engine.add_vectors(made, mark=mark, base=self._own_mark)
+                self._own_mark = mark
         except EmbedError as error:
             self._failed(error)
-            return [replace(each, vector=None) for each in documents]
-        return documents
+
+    def _check_sizes(self, made: VectorsById) -> None:
+        with self._engine.view() as view:
+            there = view.vector_size or None
+        for size in {vector.size for vector in made.values()}:
+            _check_size(size, there)
 
     def _failed(self, error: ToolcribError, lost: str = NO_VECTORS) -> None:
         """Say what is lost, once until it is there again."""
@@ -259,19 +343,43 @@ class Catalog:
         """Whether a view is of the entries that we indexed or adopted, with or without vectors."""
         return self._own_mark is None or _entries(view.mark) == _entries(self._own_mark)
 
+    def _remark(self) -> None:
+        """Say whether the vectors of an index that was built just now are there."""
+        mark = self._current_mark()
+        if mark != self._own_mark:
+            with suppress(Superseded):
+                self._engine.change(mark=mark, base=self._own_mark)
+                self._own_mark = mark
+
     def _current_mark(self) -> str:
-        """The mark of the index as it is now: nobody adopts one whose vectors are pending."""
+        """The mark of the index as it is now: it tells whether vectors are pending."""
         return self._mark(self._fingerprint) + (UNREADY if self._pending else "")
 
     def _mark(self, fingerprint: str) -> str:
         return f"{fingerprint} {self._embedder.model if self._embedder else 'none'}"
 
 
-def _with(
-    documents: Iterable[Document], vectors: Mapping[str, NDArray[np.float32]]
-) -> list[Document]:
-    """The documents with the vectors of their texts, where there are any."""
-    return [replace(each, vector=vectors.get(each.text)) for each in documents]
+def _packed(engine: Engine) -> PackedEngine:
+    if not isinstance(engine, PackedEngine):
+        raise TypeError(f"{type(engine).__name__} keeps no file that is mapped at the start")
+    return engine
+
+
+def _of_one_size(
+    documents: Iterable[Document], size: int, failed: Callable[[ToolcribError], None]
+) -> Iterator[Document]:
+    """The documents; those whose vectors have another size than the first lose them."""
+    for document in documents:
+        if document.vector is None:
+            yield document
+            continue
+        size = size or document.vector.size
+        try:
+            _check_size(document.vector.size, size)
+            yield document
+        except EmbedError as error:
+            failed(error)
+            yield replace(document, vector=None)
 
 
 def _check_size(size: int, expected: int | None) -> None:

@@ -12,13 +12,13 @@ Below `LEAST_LIKENESS` the arm returns nothing: it answers when a query looks li
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from math import sqrt
 
-from toolcrib.model import Match, Ranking
+from toolcrib.model import Match, NameFilter, Ranking
 from toolcrib.text import MOST_EDITS, typos
 
 LEAST_LIKENESS = 0.65
@@ -56,7 +56,7 @@ def likeness(found: float, label_characters: float, query_characters: float) -> 
 
 
 def by_likeness(
-    labels: Iterable[tuple[str, float]], *, limit: int | None, exclude: Collection[str]
+    labels: Iterable[tuple[str, float]], *, limit: int | None, exclude: NameFilter
 ) -> Ranking:
     """From an id and a likeness for each label to a ranking of ids, each by its best label."""
     best: dict[str, float] = {}
@@ -89,7 +89,7 @@ class Vocabulary:
             word,
             exact=word in self._words,
             containing=self.containing(word) if may_be_part(word) else (),
-            alike=self._of_length(len(word)),
+            alike=self._near_length(len(word)),
         )
 
     def containing(self, part: str) -> Iterator[str]:
@@ -100,10 +100,14 @@ class Vocabulary:
             yield self.words[number]
             at = self._joined.find(part, self._starts[number] + len(self.words[number]))
 
-    def _of_length(self, length: int) -> Sequence[str]:
+    def _near_length(self, length: int) -> Sequence[str]:
         """The words that are short and long enough to be a typo of one this long."""
         near = range(length - MOST_EDITS, length + MOST_EDITS + 1)
-        return [word for each in near for word in self._by_length.get(each, ())]
+        return [word for each in near for word in self.of_length(each)]
+
+    def of_length(self, characters: int) -> Sequence[str]:
+        """The words with so many characters, in order."""
+        return self._by_length.get(characters, ())
 
     @cached_property
     def _by_length(self) -> Mapping[int, Sequence[str]]:

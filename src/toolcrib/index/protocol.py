@@ -5,12 +5,16 @@ and changes them; a *view* is what one search sees of it: exactly one generation
 lookup to the last, whatever is written meanwhile.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Literal, Protocol
+from pathlib import Path
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from toolcrib.index.document import Document
-from toolcrib.model import Ranking, Variant
+from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 from toolcrib.text import Speller
 
 Arm = Literal["like", "bm25", "vector"]
@@ -25,14 +29,18 @@ class Index(Protocol):
     """One way to look up. Each arm works alone; none knows of the others."""
 
     def lookup(
-        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+        self,
+        variant: Variant,
+        *,
+        limit: int | None = None,
+        exclude: NameFilter = EXCLUDE_NOTHING,
     ) -> Ranking:
         """Best first, ties by id. No match is an empty sequence, never an error.
 
         A score is from 0 to 1, the best that the arm could say of any document: the share of what
         was asked (bm25), the cosine (vector), the likeness (like).
 
-        `exclude` are ids that take no place in the ranking; `limit` None ranks all that match.
+        What `exclude` leaves out takes no place in the ranking; `limit` None ranks all that match.
         """
         ...
 
@@ -46,6 +54,11 @@ class View(Protocol):
     @property
     def mark(self) -> str:
         """What it was made from, by its writer's word; "" if that gave none."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """How many documents there are."""
         ...
 
     @property
@@ -68,6 +81,14 @@ class View(Protocol):
 
     def speller(self) -> Speller:
         """What corrects a query's words by those of this generation; made once."""
+        ...
+
+    def text_hashes(self, ids: Iterable[str]) -> Mapping[str, bytes]:
+        """The hash of the text that was embedded, by id, of those that are here."""
+        ...
+
+    def without_vector(self) -> Sequence[str]:
+        """The ids of the documents that have no vector, in order."""
         ...
 
 
@@ -103,6 +124,35 @@ class Engine(Protocol):
         """
         ...
 
+    def add_vectors(
+        self,
+        vectors: Mapping[str, NDArray[np.float32]],
+        *,
+        mark: str = "",
+        base: str | None = None,
+    ) -> None:
+        """Give documents their vectors, by id, all at once; ids that are not here are passed over.
+
+        `base` is as for `change`.
+        """
+        ...
+
     def mark(self) -> str:
         """What the index was made from, by the last writer's word; "" if that gave none."""
+        ...
+
+
+@runtime_checkable
+class PackedEngine(Protocol):
+    """An engine that can write its index to a file, which the next start maps into memory."""
+
+    def write_pack(self, path: Path, key: bytes) -> str:
+        """Write the current generation to a file and go over to it; its mark. Raises `OSError`."""
+        ...
+
+    def open_pack(self, path: Path, key: bytes, marks: Collection[str]) -> bool:
+        """Take the index in a file, if it has one of these marks; whether it has.
+
+        Raises `OSError` and `PackDamaged`.
+        """
         ...

@@ -4,8 +4,9 @@
     → the arms give Matches → a search gives an Answer of Hits
     → a Call runs in a CallContext → and ends as an Outcome
 
-`capability`  what can be searched: `ToolInfo`, `SkillInfo`, `AgentInfo`, and `Entry`, which is one
-              of them in the pool: with its name, its state and what to do about that
+`capability`  what can be searched: `ToolInfo`, `SkillInfo`, `AgentInfo`
+`entry`       `Entry`: one of them in the pool, with its name, its state and what to do about that
+`groups`      entries in groups of like ones, so that nobody looks at each of many
 `search`      what a search takes and gives
 `call`        what a call takes and gives; what a tool may ask and say while it runs
 `deadline`    how long a call has: one for all who work on it
@@ -43,7 +44,6 @@ from toolcrib.model.capability import (
     AgentInfo,
     Capability,
     Defer,
-    Entry,
     Json,
     JsonObject,
     Kind,
@@ -55,11 +55,15 @@ from toolcrib.model.capability import (
     ToolInfo,
 )
 from toolcrib.model.deadline import Deadline
+from toolcrib.model.entry import Entry
+from toolcrib.model.groups import EntryGroups, EntryTraits
 from toolcrib.model.search import (
+    EXCLUDE_NOTHING,
     Answer,
     Confidence,
     Hit,
     Match,
+    NameFilter,
     Query,
     Ranking,
     UnavailableServer,
@@ -69,6 +73,7 @@ from toolcrib.model.session import ConversationTokens, DeferralTrigger, Prefetch
 
 __all__ = [
     "CALLABLE_STATES",
+    "EXCLUDE_NOTHING",
     "AgentInfo",
     "Answer",
     "Call",
@@ -82,6 +87,8 @@ __all__ = [
     "DeferralTrigger",
     "Effect",
     "Entry",
+    "EntryGroups",
+    "EntryTraits",
     "Hit",
     "InputHandler",
     "InputMethod",
@@ -91,6 +98,7 @@ __all__ = [
     "Kind",
     "LogHandler",
     "Match",
+    "NameFilter",
     "NamedBy",
     "Outcome",
     "Page",

@@ -1,4 +1,4 @@
-"""What can be searched: a tool, a skill or an agent, and its entry in the pool.
+"""What can be searched: a tool, a skill or an agent.
 
 Frozen values, no I/O. `Capability` has what all three share; `kind` says which one it is.
 """
@@ -122,19 +122,3 @@ class AgentInfo(Capability):
     skills: tuple[str, ...] = ()
     url: str = ""
     path: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A capability in the pool: the name that models see, the source's own name, and its state.
-
-    `remedy` says what to do about a state that is not ready. `overlaps` are prefixes of other
-    sources' names that this name begins with too (`mcp_google_drive_`).
-    """
-
-    name: str
-    bare: str
-    capability: Capability
-    state: State = "ready"
-    remedy: str = ""
-    overlaps: tuple[str, ...] = ()

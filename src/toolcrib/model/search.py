@@ -1,8 +1,11 @@
-"""What a search takes and gives: `Query`, `Variant`, `Match`, `Hit`, `Answer`. Frozen, no I/O."""
+"""What a search takes and gives: `Query`, `NameFilter`, `Variant`, `Match`, `Hit`, `Answer`.
 
-from collections.abc import Iterator, Mapping, Sequence
+Frozen, no I/O.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias, overload
+from typing import Final, Literal, NamedTuple, Self, TypeAlias, overload
 
 from toolcrib.model.capability import JsonObject, Kind, PermissionKind, SourceKind, State
 
@@ -32,6 +35,43 @@ class Variant:
     terms: tuple[str, ...] = ()
     vector: Sequence[float] | None = None
     origin: str = "as written"
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class NameFilter:
+    """The names that a search leaves out: `names`, or if `inverted` all but `names`.
+
+    It is compared by identity, so that what was made for it, as a mask of rows, is found by it.
+    It is false if it leaves nothing out.
+    """
+
+    names: frozenset[str]
+    inverted: bool = False
+
+    @classmethod
+    def without(cls, names: Iterable[str]) -> Self:
+        """Leaves these out."""
+        return cls(frozenset(names))
+
+    @classmethod
+    def only(cls, names: Iterable[str]) -> Self:
+        """Leaves everything else out."""
+        return cls(frozenset(names), inverted=True)
+
+    def letting(self, name: str) -> "NameFilter":
+        """The same filter, but for this name: it stays in."""
+        changed = self.names | {name} if self.inverted else self.names - {name}
+        return NameFilter(changed, self.inverted)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the name is left out."""
+        return (name in self.names) != self.inverted
+
+    def __bool__(self) -> bool:
+        return self.inverted or bool(self.names)
+
+
+EXCLUDE_NOTHING: Final = NameFilter(frozenset())
 
 
 class Match(NamedTuple):

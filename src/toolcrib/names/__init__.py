@@ -4,10 +4,13 @@
     pattern of the operator (`github/delete_*`) + entry → bars, grants
 
 origin      gives every capability a name that all providers accept: letters, digits, _ and -, at
-            most 64. The name depends on the origin alone, never on what was loaded first. Where
-            two origins have the same name, both get a hash.
+            most 64. The name depends on the origin alone, never on what was loaded first
+name_book   `NameBook`: who has which name, while origins come and go. Where two have the same name,
+            both get a hash
+source_stems  `SourceStems`: the sources whose names a name could be taken for
 patterns    says whether a pattern is about an entry. What takes away (`bars`) fits on any reading;
             what gives (`grants`) fits only the source that the pattern spells out.
+pattern_index  which of many patterns may be about a group of like entries
 
     mcp_github_create_issue      a tool of the MCP server `github`
     sdk_photos_resize            a tool of the app `photos`
@@ -21,26 +24,37 @@ It is not the place that resolves what a model called a tool: `toolcrib.pool` do
 call a tool is said by `toolcrib.access`.
 """
 
-from toolcrib.names.origin import (
-    RESERVED_NAMES,
-    NameStems,
-    Origin,
-    name_all,
-    overlaps,
-    reserved_message,
+from toolcrib.names.name_book import NameBook, name_all
+from toolcrib.names.origin import RESERVED_NAMES, NameStems, Origin, allowed, reserved_message
+from toolcrib.names.pattern_index import PatternIndex
+from toolcrib.names.patterns import (
+    any_bars,
+    any_grants,
+    bars,
+    grants,
+    has_wildcard,
+    name_stems,
+    source_names,
 )
-from toolcrib.names.patterns import any_bars, any_grants, bars, grants, source_names
+from toolcrib.names.source_stems import SourceStems, overlaps, prefixes
 
 __all__ = [
     "RESERVED_NAMES",
+    "NameBook",
     "NameStems",
     "Origin",
+    "PatternIndex",
+    "SourceStems",
+    "allowed",
     "any_bars",
     "any_grants",
     "bars",
     "grants",
+    "has_wildcard",
     "name_all",
+    "name_stems",
     "overlaps",
+    "prefixes",
     "reserved_message",
     "source_names",
 ]

@@ -11,14 +11,14 @@ prefix (`mcp_github_tool_search`) never collide with these; only a bare name can
 
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from toolcrib.model import Capability
+from toolcrib.model import Capability, Entry, EntryTraits
 
 LONGEST_NAME = 64
 HASH_LENGTH = 8
+SHORTEST_CUT = LONGEST_NAME - HASH_LENGTH - 1
+"""A name that is too long keeps so many of its first characters."""
 
 NameStems: TypeAlias = tuple[str, ...]
 
@@ -42,13 +42,13 @@ class Origin(NamedTuple):
     own_name: str
 
     @classmethod
-    def of(cls, capability: Capability, own_name: str = "") -> "Origin":
+    def of(cls, what: Capability | Entry | EntryTraits, own_name: str = "") -> "Origin":
         """The origin of a capability as its source lists it, or as it is in the pool.
 
         In the pool its name is another one: then pass its own name.
         """
-        prefix = _prefix(capability)
-        return cls(prefix, capability.source_id or "", own_name or capability.name)
+        own_name = own_name or (what.name if isinstance(what, Capability) else "")
+        return cls(_prefix(what), what.source_id or "", own_name)
 
     def plain_name(self) -> str:
         """The name by the rules, if no other origin has the same one."""
@@ -66,14 +66,19 @@ class Origin(NamedTuple):
     @property
     def stem(self) -> str:
         """How every name from there begins, in legal characters: `mcp_google_`."""
-        return _allowed(self._raw_stem)
+        return allowed(self._raw_stem)
+
+    @property
+    def text(self) -> str:
+        """The name in legal characters, at any length and without a hash."""
+        return self.stem + allowed(self.own_name)
 
     def spellings(self) -> "Spellings":
         """Every way in which a person may write the name."""
         stems = self._raw_stem, self.stem
         exact = tuple(stem + self.own_name for stem in stems)
         given = self.plain_name(), self.hashed_name()
-        every = dict.fromkeys((*exact, _allowed(exact[0]), *given))
+        every = dict.fromkeys((*exact, allowed(exact[0]), *given))
         return Spellings(stems, exact, given, tuple(every))
 
     @property
@@ -98,19 +103,8 @@ class Spellings(NamedTuple):
 
 def legal(name: str) -> str:
     """The name with only letters, digits, _ and -, at most 64 long; hashed if that changed it."""
-    allowed = _allowed(name)
-    return name if name == allowed and 0 < len(name) <= LONGEST_NAME else _hashed(allowed, name)
-
-
-def name_all(origins: Sequence[Origin]) -> Mapping[Origin, str]:
-    """A name for each origin, no two alike. Where several have one plain name, all are hashed.
-
-    An origin whose plain name equals one of these hashed names is hashed too.
-    """
-    names = {origin: origin.plain_name() for origin in origins}
-    while rivals := _rivals(names):
-        names |= {origin: origin.hashed_name() for origin in rivals}
-    return names
+    plain = allowed(name)
+    return name if name == plain and 0 < len(name) <= LONGEST_NAME else _hashed(plain, name)
 
 
 def reserved_message(name: str) -> str:
@@ -118,57 +112,17 @@ def reserved_message(name: str) -> str:
     return f"{name!r} is the name of a tool of Toolcrib's own; give this one another name"
 
 
-def overlaps(origins: Iterable[Origin], sources: Iterable[Origin]) -> Mapping[Origin, NameStems]:
-    """For each origin, the stems of other sources that its name begins with as well as its own.
-
-    A name that somebody writes could then mean one of theirs. Shorter stems are none: of two
-    sources that a name may be of, the one with the longer id is meant. `sources` are all sources,
-    each as the origin of nothing. Only origins that have any are there.
-    """
-    by_source = {(each.prefix, each.source_id): each for each in sources if each.source_id}
-    near = {
-        own: tuple(
-            each.stem for at, each in by_source.items() if at != own and _is_nearer(each, mine)
-        )
-        for own, mine in by_source.items()
-    }
-    every = tuple(each.stem for each in by_source.values())
-    found: dict[Origin, NameStems] = {}
-    for origin in origins:
-        candidates = near.get((origin.prefix, origin.source_id), every)
-        text = origin.stem + _allowed(origin.own_name) if candidates else ""
-        if stems := tuple(stem for stem in candidates if text.startswith(stem)):
-            found[origin] = stems
-    return found
+def _prefix(what: Capability | Entry | EntryTraits) -> str:
+    if what.kind != "tool":
+        return what.kind
+    return what.source if what.source in ("mcp", "sdk") else ""
 
 
-def _is_nearer(other: Origin, mine: Origin) -> bool:
-    """Whether a name that begins as mine may be meant as one of the other's.
-
-    Of two ids that differ in illegal characters alone, whoever has the id as it is written.
-    """
-    if other.stem == mine.stem:
-        return mine.spellings().stems[0] != mine.stem
-    return other.stem.startswith(mine.stem)
-
-
-def _rivals(names: Mapping[Origin, str]) -> Sequence[Origin]:
-    """Those that share a name and still have it plain."""
-    holders = Counter(names.values())
-    shared = (origin for origin, name in names.items() if holders[name] > 1)
-    return [origin for origin in shared if names[origin] != origin.hashed_name()]
-
-
-def _prefix(capability: Capability) -> str:
-    if capability.kind != "tool":
-        return capability.kind
-    return capability.source if capability.source in ("mcp", "sdk") else ""
-
-
-def _allowed(name: str) -> str:
+def allowed(name: str) -> str:
+    """The name with `_` for every character that is not legal."""
     return _ILLEGAL.sub("_", name)
 
 
 def _hashed(name: str, original: str) -> str:
     digest = hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_LENGTH]
-    return f"{name[: LONGEST_NAME - HASH_LENGTH - 1]}_{digest}"
+    return f"{name[:SHORTEST_CUT]}_{digest}"

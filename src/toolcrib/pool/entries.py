@@ -1,15 +1,13 @@
 """What the pool makes of a capability: its pin, its state and what to do about that.
 
 The pin is a hash of the whole definition, equal only if all of it is. A source that has more to
-pin than we know fields for makes the pin itself, and the pool keeps it. `EntryCache` remembers
-what was made from the entries, as long as the entries are these.
+pin than we know fields for makes the pin itself, and the pool keeps it.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import Generic, TypeVar
 
-from toolcrib.model import Capability, Entry, State
+from toolcrib.model import Capability, State
 from toolcrib.strict_json import json_digest
 
 REMEDIES: Mapping[State, str] = {
@@ -21,9 +19,6 @@ REMEDIES: Mapping[State, str] = {
     "disabled": "`toolcrib enable` it, or set `available: true` where it is declared",
     "other_platform": "it does not run on this platform",
 }
-MOST_CACHED = 256
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
 
 
 def pin(capability: Capability) -> str:
@@ -43,20 +38,3 @@ def state(capability: Capability, at_source: State) -> State:
     if not capability.enabled:
         return "disabled"
     return at_source if capability.platform_available else "other_platform"
-
-
-class EntryCache(Generic[K, V]):
-    """Values by key, for the mapping of entries that was seen last. Safe to share."""
-
-    def __init__(self) -> None:
-        self._last: tuple[Mapping[str, Entry], dict[K, V]] = ({}, {})
-
-    def get(self, entries: Mapping[str, Entry], key: K, make: Callable[[], V]) -> V:
-        """The value of a key for these very entries; made if it is not known."""
-        made_from, values = self._last
-        if made_from is not entries or len(values) >= MOST_CACHED:
-            values = {}
-            self._last = entries, values
-        if key not in values:
-            values[key] = make()
-        return values[key]

@@ -1,6 +1,6 @@
 """Who wants to know when the pool changes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -11,11 +11,14 @@ TOOLS_UPDATED: Literal["TOOLS_UPDATED"] = "TOOLS_UPDATED"
 
 @dataclass(frozen=True, slots=True)
 class ToolsUpdated:
-    """What a refresh changed. `changed` are the new entries, `removed` the old ones."""
+    """What a refresh changed. `changed` are the new entries, `removed` the old ones.
 
-    added: tuple[Entry, ...]
-    changed: tuple[Entry, ...]
-    removed: tuple[Entry, ...]
+    Where a whole file of entries was taken in, `added` makes them one by one as they are read.
+    """
+
+    added: Sequence[Entry]
+    changed: Sequence[Entry]
+    removed: Sequence[Entry]
 
     def __bool__(self) -> bool:
         return bool(self.added or self.changed or self.removed)

@@ -1,64 +1,42 @@
 """All capabilities, once each: sources merged, named, with their states."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from hashlib import sha256
-from typing import NamedTuple, TypeAlias
+from functools import partial
 
 from toolcrib.errors import ToolcribError, UnknownTool
-from toolcrib.model import Answer, Capability, Entry, SourceKind, State
-from toolcrib.names import RESERVED_NAMES, NameStems, Origin, name_all, overlaps, reserved_message
-from toolcrib.pool.entries import pin, remedy, state
+from toolcrib.model import Answer, Capability, Entry, SourceKind
+from toolcrib.names import Origin
+from toolcrib.pool.entry_table import EntryTable
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
+from toolcrib.pool.listing import as_stamped, content_of, list_stamped, stamp_of
+from toolcrib.pool.merger import Merger
+from toolcrib.pool.pack_writer import PackPlan, PlannedSource, plan_pack
+from toolcrib.pool.pool_pack import PoolPack
 from toolcrib.pool.resolver import entry_names
+from toolcrib.pool.stored_entry import changed_beyond
 from toolcrib.sources import SleepingSource, Source
-
-
-class ListedCapability(NamedTuple):
-    """A capability as its source gave it, with its pin, a hash of all its fields, and its state.
-
-    A pin that the source made says nothing of fields that are ours: the permission, the hint.
-    """
-
-    given: Capability
-    pinned: Capability
-    content: str
-    state: State
-
-
-SourceListing: TypeAlias = Mapping[Origin, ListedCapability]
-
-
-class NamedCapability(NamedTuple):
-    """A listed capability, its source, and the stems of other sources that its name has too."""
-
-    listed: ListedCapability
-    source: Source
-    overlaps: NameStems
 
 
 class Pool:
     """`entries` is replaced whole by each refresh: whoever holds it sees one moment.
 
-    So is `names`, by which they are found.
+    So is `names`, by which they are found. A change costs what it touches. `is_damaged`: a
+    definition in the pack could not be trusted; `leave_pack` is due.
     """
 
     def __init__(self) -> None:
         self.events = EventBus()
-        self.entries: Mapping[str, Entry] = {}
+        self.entries = EntryTable.empty()
         self.names = entry_names(self.entries)
-        self._sources: Mapping[str, Source] = {}
-        self._reserved: tuple[Origin, ...] = ()
-        self._listed: dict[int, tuple[Source, SourceListing]] = {}
-        self._contents: Mapping[str, str] = {}
-        self._fingerprint = 0
-        self._left_out: tuple[str, ...] = ()
+        self.is_damaged = False
+        self._merger = Merger()
+        self._pack: PoolPack | None = None
 
     @property
     def fingerprint(self) -> str:
         """The same for the same names and fields, whatever order they came in; else another."""
-        return f"{self._fingerprint:x}"
+        return f"{self._merger.fingerprint:x}"
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -66,9 +44,9 @@ class Pool:
 
         And which of their tools are left out: those with a name of ours.
         """
-        sources = [source for source, _ in tuple(self._listed.values())]
+        sources = [record.source for record in tuple(self._merger.records.values())]
         reported = (each for source in sources for each in source.problems)
-        return tuple(dict.fromkeys((*reported, *self._left_out)))
+        return tuple(dict.fromkeys((*reported, *self._merger.left_out.values())))
 
     def add(self, *sources: Source, instead_of: Iterable[Source] = ()) -> tuple[str, ...]:
         """Take sources in, and return what is wrong with those that cannot be listed.
@@ -78,30 +56,31 @@ class Pool:
         """
         problems: list[str] = []
         for source in instead_of:
-            self._listed.pop(id(source), None)
+            self._merger.drop(source)
         for source in sources:
             try:
                 self._list(source)
             except ToolcribError as error:
                 problems.append(str(error))
-        self._merge()
+        self._settle()
         return tuple(problems)
 
     def reserve(self, kind: SourceKind, ids: Iterable[str]) -> None:
         """Count these as sources that are there, though nothing is listed of them.
 
-        So a name or a pattern that spells one of them out never falls to a neighbour.
+        So a name or a pattern that spells one of them out never falls to a neighbour. It counts
+        from the next change on.
         """
-        self._reserved = tuple(Origin(kind, id, "") for id in ids)
+        self._merger.reserve(Origin(kind, id, "") for id in ids)
 
     def remove(self, source: Source) -> ToolsUpdated:
         """Let a source go, with all that came from it."""
-        self._listed.pop(id(source), None)
-        return self._merge()
+        self._merger.drop(source)
+        return self._settle()
 
     def has(self, source: Source) -> bool:
         """Whether this very source is one of those that were taken in."""
-        return id(source) in self._listed
+        return id(source) in self._merger.records
 
     def refresh(self, source: Source) -> ToolsUpdated:
         """List one source again and publish what changed.
@@ -109,7 +88,7 @@ class Pool:
         Raises what the listing raises, and then what was there before stays.
         """
         self._list(source)
-        return self._merge()
+        return self._settle()
 
     def resolve(self, name: str) -> Entry:
         """The entry of a name, or of a bare name that only one has.
@@ -124,108 +103,133 @@ class Pool:
 
     def source_of(self, name: str) -> Source:
         """Where the entry of this very name comes from. Raises `UnknownTool`."""
-        if name not in self._sources:
+        source = self._merger.source_of(name)
+        if source is None:
             raise UnknownTool(f"{name!r} is not here any more; search for it again")
-        return self._sources[name]
+        return source
 
-    def _merge(self) -> ToolsUpdated:
-        before, contents, named = self.entries, self._contents, self._named()
-        self.entries = {name: self._entry(name, placed) for name, placed in named.items()}
-        self._sources = {name: placed.source for name, placed in named.items()}
-        self._contents = {name: placed.listed.content for name, placed in named.items()}
+    def adopt(self, pack: PoolPack) -> None:
+        """Have what a pack has of the sources that are added from now on, if their stamps fit.
+
+        Before the first source that has a stamp is added.
+        """
+        self._merger.stored.open(pack)
+        self._have(pack)
+
+    def pack_plan(self) -> PackPlan:
+        """What the pool is now, to be written by whoever has the time."""
+        return plan_pack(self._merger)
+
+    def go_over(self, pack: PoolPack, plan: PackPlan) -> None:
+        """Look up in a pack what was written to it by a plan of this pool, and is still so.
+
+        Nothing changes but where the definitions lie, and the memory that they take.
+        """
+        merger = self._merger
+        numbers = {
+            each.record: number
+            for number, each in enumerate(plan.sources)
+            if self._is_as_planned(each, plan) and merger.state_of(each.record)
+        }
+        self.entries = merger.go_over(self.entries, pack, numbers)
         self.names = entry_names(self.entries)
-        news = _difference(before, self.entries)
+        self._have(pack)
+
+    @property
+    def pack(self) -> PoolPack | None:
+        """The pack that is adopted or gone over to; None if there is none, or it is damaged."""
+        return self._pack
+
+    def fits_pack(self) -> bool:
+        """Whether the next start would find in the pack all that it could."""
+        pack, records = self._pack, self._merger.records.values()
+        if pack is None or pack.fingerprint != self.fingerprint:
+            return False
+        stamps = {(each.kind, each.id): each.stamp for each in pack.sources}
+        return all(
+            stamps.get((each.origin.prefix, each.origin.source_id)) == each.stamp
+            for each in records
+            if each.stamp
+        )
+
+    def beyond_pack(self) -> frozenset[str]:
+        """The names of which the pack tells something else, or nothing, or too much.
+
+        That is what an index that was written with the pack has to be told.
+        """
+        return frozenset(changed_beyond(self._pack, self.entries)) if self._pack else frozenset()
+
+    def leave_pack(self) -> None:
+        """List again what was looked up in a pack, since that is damaged."""
+        merger, self._pack = self._merger, None
+        for record in [each for each in merger.records.values() if each.is_stored]:
+            with suppress(ToolcribError):  # what was read of it fits its digests
+                record.stamp, rows = list_stamped(record.source, {})
+                merger.put(record, rows)
+        self._settle()
+        self.is_damaged = False
+
+    def _have(self, pack: PoolPack) -> None:
+        pack.mend = partial(self._mend, pack)
+        self._pack = pack
+
+    def _mend(self, pack: PoolPack, row: int) -> Capability:
+        """What a row is that cannot be read, from its source. Raises `UnknownTool`."""
+        self.is_damaged = True
+        pack.set_aside()
+        packed = pack.sources[pack.source_at(row)]
+        records, key = tuple(self._merger.records.values()), (packed.kind, packed.id)
+        sources = [each.source for each in records if each.origin[:2] == key]
+        for given in (each for source in sources for each in source.capabilities()):
+            if (given.name, content_of(given)) == (pack.bare(row), pack.content(row)):
+                return given
+        raise UnknownTool(f"{pack.name(row)!r} is not what it was any more; search for it again")
+
+    def _is_as_planned(self, planned: PlannedSource, plan: PackPlan) -> bool:
+        record, merger = planned.record, self._merger
+        if merger.records.get(id(record.source)) is not record or planned.is_entangled:
+            return False
+        if record.stored is None:
+            return record.rows is planned.listing and merger.is_alone(record)
+        return record.stored == planned.listing and merger.stored.pack is plan.pack
+
+    def _settle(self) -> ToolsUpdated:
+        self.entries, news = self._merger.settle(self.entries)
+        self.names = entry_names(self.entries)
         if news:
-            old = ((each.name, contents[each.name]) for each in (*news.changed, *news.removed))
-            new = ((each.name, self._contents[each.name]) for each in (*news.added, *news.changed))
-            self._fingerprint += sum(map(_print, new)) - sum(map(_print, old))
             self.events.publish(TOOLS_UPDATED, news)
         return news
 
     def _list(self, source: Source) -> None:
-        """List a source anew; what it gives unchanged keeps its pin."""
-        _, earlier = self._listed.get(id(source), (source, {}))
-        self._listed[id(source)] = source, _listing(source, earlier)
+        """List a source, if it may list anything else than it did; else look at its state alone."""
+        merger, stamp = self._merger, stamp_of(source)
+        record = merger.records.get(id(source))
+        if record is None and self._adopts(source, stamp):
+            return
+        stamped = as_stamped(source)
+        if record and stamped and stamp and stamp == record.stamp:
+            merger.restate(record, stamped.state_of_all())
+            return
+        stamp, rows = list_stamped(source, merger.listing(record) if record else {})
+        record = merger.add(source)
+        record.stamp = stamp
+        merger.put(record, rows)
 
-    def _named(self) -> dict[str, NamedCapability]:
-        """Every listed capability under its name; of two with one origin the first listed.
-
-        What comes with Toolcrib gives way to a function of the same name.
-        """
-        by_origin: dict[Origin, tuple[ListedCapability, Source]] = {}
-        first_counts = sorted(self._listed.values(), key=_is_packaged)
-        for source, listing in reversed(first_counts):
-            by_origin |= {origin: (listed, source) for origin, listed in listing.items()}
-        taken = [origin for origin in by_origin if origin.plain_name() in RESERVED_NAMES]
-        self._left_out = tuple(_refused(*by_origin.pop(origin)) for origin in taken)
-        names = name_all(list(by_origin))
-        sources = (_of(source) for source, _ in self._listed.values())
-        near = overlaps(by_origin, (*self._reserved, *sources))
-        return {
-            names[origin]: NamedCapability(*found, near.get(origin, ()))
-            for origin, found in by_origin.items()
-        }
-
-    def _entry(self, name: str, placed: NamedCapability) -> Entry:
-        """The entry of a listed capability: the one that was there, if nothing has changed."""
-        old, listed = self.entries.get(name), placed.listed
-        now = listed.content, listed.pinned.pin, listed.state, placed.overlaps
-        if old and (self._contents[name], old.capability.pin, old.state, old.overlaps) == now:
-            return old
-        capability = replace(listed.pinned, name=name)
-        todo = remedy(listed.state, capability.source_id)
-        return Entry(name, listed.given.name, capability, listed.state, todo, placed.overlaps)
-
-
-def _is_packaged(listed: tuple[Source, SourceListing]) -> bool:
-    """Whether it is the source of what comes with Toolcrib."""
-    first = next(iter(listed[1].values()), None)
-    return first is not None and first.given.packaged
-
-
-def _refused(listed: ListedCapability, source: Source) -> str:
-    """Why a tool is left out."""
-    whose = ":".join(filter(None, (source.kind, source.id)))
-    return f"{whose}: {reserved_message(listed.given.name)}"
-
-
-def _of(source: Source) -> Origin:
-    """A source as the origin of nothing."""
-    prefix = source.kind if source.kind in ("mcp", "sdk") else ""
-    return Origin(prefix, source.id or "" if prefix else "", "")
-
-
-def _listing(source: Source, earlier: SourceListing) -> SourceListing:
-    given = {Origin.of(each): each for each in source.capabilities()}
-    return {
-        origin: _listed(each, earlier.get(origin), source.state(each.name))
-        for origin, each in given.items()
-    }
-
-
-def _listed(
-    given: Capability, earlier: ListedCapability | None, at_source: State
-) -> ListedCapability:
-    now = state(given, at_source)
-    if earlier and (earlier.given is given or earlier.given == given):
-        return earlier._replace(state=now)
-    content = pin(given)
-    return ListedCapability(
-        given, given if given.pin else replace(given, pin=content), content, now
-    )
-
-
-def _print(named: tuple[str, str]) -> int:
-    """A number of a name and what is under it; a fingerprint is the sum of them."""
-    return int.from_bytes(sha256(" ".join(named).encode()).digest())
-
-
-def _difference(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> ToolsUpdated:
-    return ToolsUpdated(
-        added=tuple(entry for name, entry in after.items() if name not in before),
-        changed=tuple(e for name, e in after.items() if name in before and e != before[name]),
-        removed=tuple(entry for name, entry in before.items() if name not in after),
-    )
+    def _adopts(self, source: Source, stamp: str) -> bool:
+        """Take a source in as the pack has it, if it says that it would list just that."""
+        merger, pack = self._merger, self._pack
+        number = pack.number_of(source.kind, source.id) if pack else None
+        stamped = as_stamped(source)
+        if pack is None or number is None or stamped is None:
+            return False
+        packed = pack.sources[number]
+        if not stamp or packed.stamp != stamp or merger.stored.state(number):
+            return False
+        stamped.adopt(packed.summary)
+        record = merger.add(source)
+        record.stamp = stamp
+        merger.adopt(record, number, stamped.state_of_all())
+        return True
 
 
 def warm_up_best(pool: Pool, found: Answer) -> None:

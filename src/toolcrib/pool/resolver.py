@@ -13,8 +13,10 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Generic, TypeVar
 
+from toolcrib.access import VisibleEntries
 from toolcrib.errors import AmbiguousName, UnknownTool
 from toolcrib.model import Entry
+from toolcrib.pool.entry_table import EntryTable
 from toolcrib.text import list_nearest
 
 LONGEST_NAME = 200
@@ -30,20 +32,23 @@ class NameResolver(Generic[T]):
     """Some things by their full names. Made anew when they change; safe to share between threads.
 
     `short_names` are the other names of one thing, the more telling first: a name that one thing
-    has first and another second means the first of them. `noun` and `where` are for the message
-    that there is none: "no tool 'x' here; search for it first".
+    has first and another second means the first of them. `find` stands for them where somebody
+    knows already which full names have a short one, in order. `noun` and `where` are for the
+    message that there is none: "no tool 'x' here; search for it first".
     """
 
     def __init__(
         self,
         things: Mapping[str, T],
-        short_names: Callable[[T], Sequence[str]],
+        short_names: Callable[[T], Sequence[str]] = lambda _thing: (),
         *,
+        find: Callable[[str], Sequence[str]] | None = None,
         noun: str = "tool",
         where: str = "here; search for it first",
     ) -> None:
         self.things = things
         self._short_names = short_names
+        self._find = find or self._sorted_out
         self._noun = noun
         self._where = where
 
@@ -73,8 +78,9 @@ class NameResolver(Generic[T]):
                 raise ambiguous_name(name, self._nameable(several, may_name), self._noun)
 
     def _full_names(self, name: str) -> Sequence[str]:
-        if name in self.things:
-            return (name,)
+        return (name,) if name in self.things else self._find(name)
+
+    def _sorted_out(self, name: str) -> Sequence[str]:
         return next((level[name] for level in self._by_short_name if name in level), ())
 
     @cached_property
@@ -98,6 +104,10 @@ class NameResolver(Generic[T]):
 
 def entry_names(entries: Mapping[str, Entry]) -> NameResolver[Entry]:
     """Entries by the names that models see; for short, by the names that their sources have."""
+    table = entries.all_entries if isinstance(entries, VisibleEntries) else entries
+    if isinstance(table, EntryTable):
+        named = table.named
+        return NameResolver(entries, find=lambda bare: [e for e in named(bare) if e in entries])
     return NameResolver(entries, lambda entry: (entry.bare,))
 
 

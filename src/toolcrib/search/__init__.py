@@ -8,6 +8,7 @@ variants       one question in several wordings with weights
 task_parts     the parts of a task that asks for several things
 languages      into which languages it is translated, and how much that counts
 name_mentions  tools that the query names outright
+facts          what is known of every entry at once: its products, its languages
 products       products and servers that a query names, and which tools are theirs
 verbs          families of verbs, their opposites, those that destroy; questions to the world
 pipeline       `Search`: all steps for one free text, kept in a `SearchTrace`
@@ -30,7 +31,7 @@ from toolcrib.lazy import lazy_names
 if TYPE_CHECKING:
     from toolcrib.search.answer import answer_query
     from toolcrib.search.explanation import Explanation, Wording, explain
-    from toolcrib.search.languages import monolingual_share
+    from toolcrib.search.facts import PoolFacts, StoredFacts, facts_of, facts_version
     from toolcrib.search.name_mentions import is_identifier
     from toolcrib.search.pipeline import Search
     from toolcrib.search.products import (
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
         PoolProducts,
         named_products,
         names_absent,
-        pool_products,
         product_evidence,
     )
     from toolcrib.search.query_syntax import FreeQuery, SelectQuery, parse_query
@@ -52,7 +52,7 @@ else:
         {
             "answer": ("answer_query",),
             "explanation": ("Explanation", "Wording", "explain"),
-            "languages": ("monolingual_share",),
+            "facts": ("PoolFacts", "StoredFacts", "facts_of", "facts_version"),
             "name_mentions": ("is_identifier",),
             "pipeline": ("Search",),
             "products": (
@@ -60,7 +60,6 @@ else:
                 "PoolProducts",
                 "named_products",
                 "names_absent",
-                "pool_products",
                 "product_evidence",
             ),
             "query_syntax": ("FreeQuery", "SelectQuery", "parse_query"),
@@ -77,23 +76,25 @@ __all__ = [
     "Explanation",
     "FreeQuery",
     "NamedProduct",
+    "PoolFacts",
     "PoolProducts",
     "Search",
     "SearchRules",
     "SelectQuery",
+    "StoredFacts",
     "Wording",
     "answer_query",
     "asks_for",
     "explain",
+    "facts_of",
+    "facts_version",
     "is_destructive",
     "is_identifier",
-    "monolingual_share",
     "named_products",
     "names_absent",
     "opposite_family",
     "parse_query",
     "plain_words",
-    "pool_products",
     "product_evidence",
     "subqueries",
     "verb_family",

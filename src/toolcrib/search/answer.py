@@ -5,7 +5,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from toolcrib.model import Answer, Capability, Entry, Hit, Match, Query, Ranking, ToolInfo
+from toolcrib.model import (
+    Answer,
+    Capability,
+    Entry,
+    EntryGroups,
+    EntryTraits,
+    Hit,
+    Match,
+    NameFilter,
+    Query,
+    Ranking,
+    ToolInfo,
+)
+from toolcrib.names import name_stems
 from toolcrib.search.confidence import LOW, confidence_level
 from toolcrib.search.pipeline import Search, SearchTrace
 from toolcrib.search.query_syntax import (
@@ -57,11 +70,32 @@ def _by_form(query: Query, search: Search) -> Answer:
             return _free(query, search, search.trace(text, depth=search.depth))
 
 
-def namespaces(entries: Iterable[Entry]) -> Mapping[str, int]:
-    """How many capabilities there are from where, the largest first; the smallest summed up."""
-    counts = Counter(map(_namespace, entries)).most_common()
-    rest = sum(count for _, count in counts[MOST_NAMESPACES:])
-    return dict(counts[:MOST_NAMESPACES]) | ({"others": rest} if rest else {})
+def namespaces(groups: EntryGroups, hidden: NameFilter) -> Mapping[str, int]:
+    """How many visible capabilities there are from where; the smallest summed up.
+
+    The largest come first, and of equal ones those whose names do.
+    """
+    counts, first = Counter[str](), dict[str, str]()
+    for traits, size in _visible_sizes(groups, hidden).items():
+        label = _namespace(traits)
+        counts[label] += size
+        begins = name_stems(traits)[-1] or min(groups[traits])
+        first[label] = min(begins, first.get(label, begins))
+    largest = sorted(counts, key=lambda label: (-counts[label], first[label]))
+    rest = sum(counts[label] for label in largest[MOST_NAMESPACES:])
+    return {label: counts[label] for label in largest[:MOST_NAMESPACES]} | (
+        {"others": rest} if rest else {}
+    )
+
+
+def _visible_sizes(groups: EntryGroups, hidden: NameFilter) -> Mapping[EntryTraits, int]:
+    """How many of each group are visible, by the shorter list of names; no group without any."""
+    found = (entry for name in hidden.names if (entry := groups.entries.get(name)))
+    listed = Counter(map(EntryTraits.of, found))
+    if hidden.inverted:
+        return listed
+    sizes = {traits: len(names) - listed[traits] for traits, names in groups.items()}
+    return {traits: size for traits, size in sizes.items() if size}
 
 
 def limit_of(query: Query, search: Search) -> int:
@@ -184,8 +218,7 @@ def _pattern(query: Query, search: Search, pattern: str) -> Answer:
     in_text = [
         Match(entry.name, 0.5)
         for entry in _visible(search)
-        if entry.name not in named
-        and fits(f"{entry.capability.title}\n{entry.capability.description}")
+        if entry.name not in named and fits(f"{entry.title}\n{entry.description}")
     ]
     return _answer(query, search, [Match(name, 1.0) for name in sorted(named)] + in_text)
 
@@ -198,11 +231,12 @@ def _nothing_fits(query: Query, search: Search) -> Answer:
 
 def _with_names(answer: Answer, search: Search) -> Answer:
     """The answer with what there is: how many from where, and their names if they are few."""
-    visible = _visible(search)
+    groups = search.groups()
     names: dict[str, tuple[str, ...]] = {}
-    for entry in visible if len(visible) <= MOST_NAMES else ():
+    few = sum(_visible_sizes(groups, search.hidden).values()) <= MOST_NAMES
+    for entry in _visible(search) if few else ():
         names[_namespace(entry)] = (*names.get(_namespace(entry), ()), entry.name)
-    return replace(answer, namespaces=namespaces(visible), names=names)
+    return replace(answer, namespaces=namespaces(groups, search.hidden), names=names)
 
 
 def _visible(search: Search) -> list[Entry]:
@@ -210,16 +244,18 @@ def _visible(search: Search) -> list[Entry]:
 
 
 def _names(search: Search) -> list[str]:
-    return sorted(name for name in search.entries if search.sees(name))
+    hidden = search.hidden
+    if hidden.inverted:
+        return sorted(name for name in hidden.names if name in search.entries)
+    return sorted(name for name in search.entries if name not in hidden.names)
 
 
 def _hits(query: Query, search: Search, ranking: Ranking) -> tuple[Hit, ...]:
     language = detect_language(query.text[:LONGEST_QUERY])
-    hits = (
-        _hit(search.entries[match.id], match.score, language, full=place < search.rules.schemas)
+    return tuple(
+        _hit(match, search, language, full=place < search.rules.schemas)
         for place, match in enumerate(ranking)
     )
-    return tuple(replace(hit, often_with=_often_with(hit.name, search)) for hit in hits)
 
 
 def _often_with(name: str, search: Search) -> tuple[str, ...]:
@@ -227,7 +263,8 @@ def _often_with(name: str, search: Search) -> tuple[str, ...]:
     return tuple(islice(visible, MOST_OFTEN_WITH))
 
 
-def _hit(entry: Entry, score: float, language: Language, *, full: bool) -> Hit:
+def _hit(match: Match, search: Search, language: Language, *, full: bool) -> Hit:
+    entry = search.entries[match.id]
     capability = entry.capability
     return Hit(
         name=entry.name,
@@ -236,10 +273,11 @@ def _hit(entry: Entry, score: float, language: Language, *, full: bool) -> Hit:
         source_id=capability.source_id,
         state=entry.state,
         remedy=entry.remedy,
-        score=score,
+        score=match.score,
         description=_one_line(capability, language),
         permission_kind=capability.permission_kind,
         schema=capability.parameters if full and isinstance(capability, ToolInfo) else None,
+        often_with=_often_with(entry.name, search),
     )
 
 
@@ -250,8 +288,5 @@ def _one_line(capability: Capability, language: Language) -> str:
     return line if len(line) <= ONE_LINE else line[: ONE_LINE - 1].rstrip() + "…"
 
 
-def _namespace(entry: Entry) -> str:
-    capability = entry.capability
-    if capability.kind != "tool":
-        return f"{capability.kind}s"
-    return capability.owner_label
+def _namespace(what: Entry | EntryTraits) -> str:
+    return what.owner_label if what.kind == "tool" else f"{what.kind}s"

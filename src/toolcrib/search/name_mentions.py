@@ -36,10 +36,13 @@ def mentioned_names(text: str, view: View, entries: Mapping[str, Entry]) -> Mapp
 
 def is_identifier(word: str) -> bool:
     """Whether a word looks like a name and like nothing else: write_file, getForecast, s3."""
+    rest = word[1:]
+    if rest.isalpha() and rest.islower():
+        return False  # nearly all of them
     inside = word[1:-1]
     joined = not _INNER.isdisjoint(inside)
     shouted = word.isupper()
-    return joined or (not shouted and any(c.isupper() or c.isdigit() for c in word[1:]))
+    return joined or (not shouted and any(c.isupper() or c.isdigit() for c in rest))
 
 
 def _bare(id: str, entries: Mapping[str, Entry]) -> str:

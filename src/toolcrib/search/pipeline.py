@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from toolcrib.index import Arm, View
-from toolcrib.model import Entry, Match, Ranking, Variant
+from toolcrib.model import EXCLUDE_NOTHING, Entry, EntryGroups, Match, NameFilter, Ranking, Variant
 from toolcrib.search.confidence import (
     ABSENT,
     BROAD,
@@ -92,7 +92,8 @@ class Search:
 
     `embed` gives variants their vectors, all at once; without an embedder it gives them back.
     `look` is how well entries answer every word of a text; it knows nothing without the bundled
-    model. `products` are what the visible entries have of well-known products.
+    model. `products` are what the visible entries have of well-known products. `known_groups` are
+    the entries by their traits, if somebody has them.
     `calibrated_cosines`: the vectors are of the bundled model, whose cosines tell the chance.
     `monolingual_share` is the share of entries that are described in one language and in no other,
     by language: a query in another language is translated for them.
@@ -105,7 +106,8 @@ class Search:
     view: View
     entries: Mapping[str, Entry]
     rules: SearchRules
-    hidden: Collection[str] = frozenset()
+    hidden: NameFilter = EXCLUDE_NOTHING
+    known_groups: Callable[[], EntryGroups] | None = None
     embed: EmbedVariants = tuple
     look: LookAt = _no_look
     products: Callable[[], PoolProducts | None] = lambda: None
@@ -128,15 +130,19 @@ class Search:
 
     def sees(self, id: str) -> bool:
         """Whether this one is visible to the caller."""
-        return id in self.entries and id not in self.hidden
+        return id not in self.hidden and id in self.entries
+
+    def groups(self) -> EntryGroups:
+        """The entries by their traits, hidden or not."""
+        return self.known_groups() if self.known_groups else EntryGroups.of(self.entries)
 
     def within(self, ids: Iterable[str]) -> "Search":
         """The same search among these alone."""
-        return replace(self, hidden=frozenset(self.entries).difference(ids).union(self.hidden))
+        return replace(self, hidden=NameFilter.only(filter(self.sees, ids)))
 
     def without_hiding(self, id: str) -> "Search":
         """The same search, with this one visible."""
-        return replace(self, hidden=frozenset(self.hidden).difference([id]))
+        return replace(self, hidden=self.hidden.letting(id))
 
     def is_broad(self, hits: Ranking) -> bool:
         """Whether one of the hits searches the web, as far as the bundled model can tell."""

@@ -1,6 +1,6 @@
 """Products that a request names, what the pool has of them, and what that says of a candidate.
 
-    known = pool_products(visible entries)             once for these entries
+    known = PoolProducts(facts of the pool, what is hidden)
     named = named_products("ping bob on slack", known)
     product_evidence(entry, named, known)              1.0 for a tool of Slack, -1.0 for one of Jira
     names_absent(named, known)                         true if nothing here knows what it names
@@ -10,13 +10,12 @@ hint. The well-known products are a list of `toolcrib.text`. A server that is of
 named too, by its own words.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TypeVar
 
-from toolcrib.model import Capability, Entry
-from toolcrib.text import ENGLISH_STOPWORDS, Mention, our_products, words
+from toolcrib.model import EXCLUDE_NOTHING, Entry, NameFilter
+from toolcrib.search.facts import LONGEST_SERVER_NAME, PoolFacts, SearchFacts
+from toolcrib.text import Mention, our_products, words
 
 WHOLE, PART, MENTION = 1.0, 0.5, 0.25
 """For a tool of the product; for one that can do a part of its work; for one that speaks of it."""
@@ -28,19 +27,6 @@ FEWEST_OF_PRODUCTS = 0.25
 
 A pool of functions that are of no product takes the names of products as arguments.
 """
-LONGEST_SERVER_NAME = 4
-"""In words."""
-SHORTEST_SERVER_NAME = 4
-"""In characters: what is shorter stands in other words and sentences by chance."""
-_NO_NAMES = ENGLISH_STOPWORDS | frozenset(
-    """
-    mcp server servers api apis tool tools toolbox toolkit toolset agent agents ai app apps client
-    service services sdk cli http stdio sse remote local official unofficial community simple my
-    model context protocol integration connector plugin bridge wrapper js ts py python node
-    """.split()
-)
-_ENDINGS = ("mcpserver", "oapi", "api", "mcp", "hq", "labs", "inc", "dev", "io", "ai")
-_Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +41,9 @@ class NamedProduct:
 
     name: str
     certain: bool
-    tools: frozenset[str] = frozenset()
-    partly: frozenset[str] = frozenset()
-    mentions: frozenset[str] = frozenset()
+    tools: Collection[str] = ()
+    partly: Collection[str] = ()
+    mentions: Collection[str] = ()
     soft: bool = False
 
     @property
@@ -66,37 +52,96 @@ class NamedProduct:
         return bool(self.tools or self.partly)
 
 
-@dataclass(frozen=True, slots=True)
+class VisibleNames(Collection[str]):
+    """The visible entries that have one of some facts; nobody counts them unless asked to."""
+
+    def __init__(self, facts: Collection[SearchFacts], pool: PoolFacts, hidden: NameFilter) -> None:
+        self._facts = facts
+        self._pool = pool
+        self._hidden = hidden
+
+    def __contains__(self, name: object) -> bool:
+        if not self._facts or not isinstance(name, str) or name in self._hidden:
+            return False
+        return self._pool.of_name(name) in self._facts
+
+    def __iter__(self) -> Iterator[str]:
+        some = (self._pool.groups.get(facts, ()) for facts in tuple(self._facts))
+        return (name for names in some for name in names if name not in self._hidden)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        return next(iter(self), None) is not None
+
+
 class PoolProducts:
-    """The products of some entries.
+    """What the entries of a pool that are not hidden have of which product."""
 
-    `of` are those of each entry; `tools`, `partly` and `mentions` the entries of each product, as
-    in `NamedProduct`. `servers` are the entries by the words of a server that is of no known
-    product. `share` is the share of entries that are of a known one.
-    """
+    def __init__(self, facts: PoolFacts, hidden: NameFilter = EXCLUDE_NOTHING) -> None:
+        self._facts = facts
+        self._hidden = hidden
+        self._counted: tuple[int, int] | None = None
 
-    of: Mapping[str, frozenset[str]]
-    tools: Mapping[str, frozenset[str]]
-    partly: Mapping[str, frozenset[str]]
-    mentions: Mapping[str, frozenset[str]]
-    servers: Mapping[tuple[str, ...], frozenset[str]]
-    share: float
+    def updated(
+        self, facts: PoolFacts, hidden: NameFilter, changed: Iterable[str]
+    ) -> "PoolProducts":
+        """The same of later entries, which differ in the changed names alone."""
+        later = PoolProducts(facts, hidden)
+        if self._counted is not None:
+            names = list(changed)
+            now, before = later._count(names), self._count(names)
+            foreign, of_products = self._counted
+            later._counted = foreign + now[0] - before[0], of_products + now[1] - before[1]
+        return later
 
+    def of(self, name: str) -> frozenset[str]:
+        """The products of an entry."""
+        known = self._facts.of_name(name)
+        return known.products if known else frozenset()
 
-def pool_products(entries: Iterable[Entry]) -> PoolProducts:
-    """What these entries have of which product. Give it those that the caller may see."""
-    some = {entry.name: entry for entry in entries}
-    of = {id: _products(entry) for id, entry in some.items()}
-    spoken = {id: _spoken_of(entry.capability.description) for id, entry in some.items()}
-    foreign = [id for id, entry in some.items() if not entry.capability.packaged]
-    return PoolProducts(
-        of=of,
-        tools=_inverted({id: _with_suites(own) for id, own in of.items()}),
-        partly=_inverted({id: _reached(own) if own else spoken[id] for id, own in of.items()}),
-        mentions=_inverted(spoken),
-        servers=_inverted({id: _own_names(entry) for id, entry in some.items() if not of[id]}),
-        share=sum(bool(of[id]) for id in foreign) / max(len(foreign), 1),
-    )
+    def tools(self, product: str) -> VisibleNames:
+        """The entries of a product, as in `NamedProduct`."""
+        return self._having(self._facts.index.tools.get(product, ()))
+
+    def partly(self, product: str) -> VisibleNames:
+        """Those that can do a part of its work."""
+        return self._having(self._facts.index.partly.get(product, ()))
+
+    def mentions(self, product: str) -> VisibleNames:
+        """Those that speak of it."""
+        return self._having(self._facts.index.mentions.get(product, ()))
+
+    def server(self, said: tuple[str, ...]) -> Collection[str]:
+        """The entries of a server by its words, if it is of no known product."""
+        facts = self._facts.index.servers.get(said)
+        return self._having(facts) if facts else ()
+
+    @property
+    def share(self) -> float:
+        """The share of entries that are of a known product, but for what comes with Toolcrib."""
+        if self._counted is None:
+            self._counted = self._count_all()
+        foreign, of_products = self._counted
+        return of_products / max(foreign, 1)
+
+    def _having(self, facts: Collection[SearchFacts]) -> VisibleNames:
+        return VisibleNames(facts, self._facts, self._hidden)
+
+    def _count_all(self) -> tuple[int, int]:
+        counts, names = self._facts.counts, self._hidden.names
+        if self._hidden.inverted:
+            return self._count(names)
+        foreign, of_products = self._count(names, EXCLUDE_NOTHING)
+        return counts.foreign - foreign, counts.of_products - of_products
+
+    def _count(self, names: Iterable[str], hidden: NameFilter | None = None) -> tuple[int, int]:
+        """How many of these are visible and foreign, and how many of them are of a product."""
+        hidden = self._hidden if hidden is None else hidden
+        visible = (self._facts.of_name(name) for name in names if name not in hidden)
+        found = [each for each in visible if each and not each.packaged]
+        return len(found), sum(bool(each.products) for each in found)
 
 
 def named_products(text: str, known: PoolProducts) -> tuple[NamedProduct, ...]:
@@ -104,8 +149,10 @@ def named_products(text: str, known: PoolProducts) -> tuple[NamedProduct, ...]:
 
     What is not certain is there only if the pool has it.
     """
-    listed = (_named(mention, known) for mention in our_products().mentions(text))
-    return (*(each for each in listed if each.certain or each.present), *_servers(text, known))
+    products = our_products()
+    said = products.without_arguments(text)
+    listed = (_named(mention, known) for mention in products.mentions_in(said))
+    return (*(each for each in listed if each.certain or each.present), *_servers(said, known))
 
 
 def product_evidence(entry: Entry, named: Sequence[NamedProduct], known: PoolProducts) -> float:
@@ -133,20 +180,20 @@ def _named(mention: Mention, known: PoolProducts) -> NamedProduct:
     return NamedProduct(
         name=name,
         certain=mention.certain,
-        tools=known.tools.get(name, frozenset()),
-        partly=known.partly.get(name, frozenset()),
-        mentions=known.mentions.get(name, frozenset()),
+        tools=known.tools(name),
+        partly=known.partly(name),
+        mentions=known.mentions(name),
         soft=our_products().products[name].soft,
     )
 
 
 def _servers(text: str, known: PoolProducts) -> Iterator[NamedProduct]:
     """Servers that a request names by their words: certain if they are two or more."""
-    said = words(our_products().without_arguments(text))
+    said = words(text)
     sizes = range(LONGEST_SERVER_NAME, 0, -1)
     runs = (tuple(said[at : at + size]) for size in sizes for at in range(len(said)))
     for run in dict.fromkeys(runs):
-        if tools := known.servers.get(run):
+        if tools := known.server(run):
             yield NamedProduct(" ".join(run), certain=len(run) > 1, tools=tools)
 
 
@@ -157,75 +204,9 @@ def _fit(id: str, named: NamedProduct) -> float:
 
 
 def _unfit(entry: Entry, known: PoolProducts) -> float:
-    own = known.of.get(entry.name, frozenset())
+    own = known.of(entry.name)
     listed = our_products().products
-    if entry.capability.packaged or any(listed[each].broad for each in own):
+    if entry.packaged or any(listed[each].broad for each in own):
         return 0.0
     trust = min(1.0, known.share / (2 * FEWEST_OF_PRODUCTS))
     return trust * (OTHER if own else UNKNOWN)
-
-
-def _products(entry: Entry) -> frozenset[str]:
-    """Those of a server's name, and of a tool's own name and labels.
-
-    An everyday word in the name of a tool counts if its description speaks of that product.
-    """
-    capability = entry.capability
-    of_server = _products_of_server(capability.source_id or "")
-    labelled = frozenset[str]().union(*map(_spoken_of, _labels(capability)))
-    surely, perhaps = _products_of_name(entry.bare)
-    return of_server | labelled | surely | (perhaps & _spoken_of(capability.description))
-
-
-def _labels(capability: Capability) -> Iterator[str]:
-    titles = (capability.title, *capability.display.values(), *capability.tags)
-    yield from filter(None, (*titles, capability.category, capability.search_hint))
-
-
-@lru_cache(maxsize=1 << 12)
-def _products_of_server(id: str) -> frozenset[str]:
-    """Those in the name of a server; acmeapi-notionhq is Notion's."""
-    said, listed = words(id), our_products()
-    spellings = ([word.removesuffix(ending) for word in said] for ending in ("", *_ENDINGS))
-    return frozenset[str]().union(*(listed.in_name(each, everyday=True) for each in spellings))
-
-
-@lru_cache(maxsize=1 << 16)
-def _products_of_name(name: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The products in the name of a tool: by names of products alone, and by everyday words."""
-    said, listed = words(name), our_products()
-    return listed.in_name(said, everyday=False), listed.in_name(said, everyday=True)
-
-
-@lru_cache(maxsize=1 << 16)
-def _spoken_of(text: str) -> frozenset[str]:
-    return our_products().spoken_of(text)
-
-
-def _with_suites(own: frozenset[str]) -> frozenset[str]:
-    listed = our_products().products
-    return own | {suite for each in own if (suite := listed[each].suite)}
-
-
-def _reached(own: frozenset[str]) -> frozenset[str]:
-    """What these can do the work of: a suite, of its products, unless one of them is named here."""
-    listed = our_products()
-    narrowed = {listed.products[each].suite for each in own}
-    members = frozenset[str]().union(*(listed.members.get(each, ()) for each in own - narrowed))
-    reached = (listed.products[each].reaches for each in own | members)
-    return members.union(*reached) - own
-
-
-def _own_names(entry: Entry) -> tuple[tuple[str, ...], ...]:
-    """The words of a server, without those that any server may have; none if that says nothing."""
-    said = [word for word in words(entry.capability.source_id or "") if word not in _NO_NAMES]
-    long_enough = len("".join(said)) >= SHORTEST_SERVER_NAME
-    return (tuple(said[:LONGEST_SERVER_NAME]),) if said and long_enough else ()
-
-
-def _inverted(found: Mapping[str, Iterable[_Key]]) -> dict[_Key, frozenset[str]]:
-    ids: dict[_Key, set[str]] = {}
-    for id, some in found.items():
-        for each in some:
-            ids.setdefault(each, set()).add(id)
-    return {each: frozenset(some) for each, some in ids.items()}

@@ -9,7 +9,8 @@ A `Session` answers three questions of an adapter. Which tools go with the next 
 say? (`system_note`, `deferred_summary`.)
 
     session           `Session`: the three answers
-    policy            which tools wait for a search: `Deferral` in, `DeferralPlan` out
+    policy            what the settings say of sessions: `Deferral`, `SessionOptions`
+    deferral_plan     which tools wait for a search: `Deferral` in, `DeferralPlan` out
     prefetch          what the user's message shows before the model has to ask
     reveals           what a conversation has found so far, and how much one search may add
     search_tool       `tool_search`: its definition, and how its arguments are read
@@ -30,9 +31,10 @@ from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.session.accounting import Prices, SourceTokens, TokenEstimate
+    from toolcrib.session.deferral_plan import DeferralPlan, is_offered
     from toolcrib.session.deferred_summary import summarize_deferred
     from toolcrib.session.host import Host
-    from toolcrib.session.policy import Deferral, DeferralPlan, SessionOptions, is_offered
+    from toolcrib.session.policy import Deferral, SessionOptions
     from toolcrib.session.prefetch import Prefetch, PrefetchedNeed, UserMessage
     from toolcrib.session.result_page import begins_with_page_note, page_note
     from toolcrib.session.reveals import RequestReveals
@@ -52,7 +54,8 @@ else:
             "accounting": ("Prices", "SourceTokens", "TokenEstimate"),
             "deferred_summary": ("summarize_deferred",),
             "host": ("Host",),
-            "policy": ("Deferral", "DeferralPlan", "SessionOptions", "is_offered"),
+            "deferral_plan": ("DeferralPlan", "is_offered"),
+            "policy": ("Deferral", "SessionOptions"),
             "prefetch": ("Prefetch", "PrefetchedNeed", "UserMessage"),
             "result_page": ("begins_with_page_note", "page_note"),
             "reveals": ("RequestReveals",),

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from toolcrib.model import Entry, ToolInfo
+from toolcrib.session.deferral_plan import DeferralPlan
 from toolcrib.session.deferred_summary import stub
-from toolcrib.session.policy import DeferralPlan, tools_of
 from toolcrib.text import TokenCounter, tool_definition
 
 MOST_REMEMBERED = 100_000
@@ -105,36 +106,44 @@ class Prices:
         return sum(map(self._price, tools))
 
     def of_entries(self, entries: Iterable[Entry]) -> int:
-        """What the tools among these entries cost together."""
-        return self.of(tools_of(entries))
+        """What the tools among these entries cost together; reads what it has not seen before."""
+        return sum(self._price(entry) for entry in entries if entry.kind == "tool")
 
-    def _price(self, tool: ToolInfo) -> int:
+    def _price(self, tool: ToolInfo | Entry) -> int:
         key = tool.name, tool.pin
         if not tool.pin:  # it has no identity but its text
-            return self.counter.count(tool_definition(tool))
+            return self._count(tool)
         if key not in self._prices:
             if len(self._prices) >= MOST_REMEMBERED:
                 self._prices.clear()
-            self._prices[key] = self.counter.count(tool_definition(tool))
+            self._prices[key] = self._count(tool)
         return self._prices[key]
+
+    def _count(self, tool: ToolInfo | Entry) -> int:
+        whole = tool.capability if isinstance(tool, Entry) else tool
+        return self.counter.count(tool_definition(cast("ToolInfo", whole)))
 
     def asked_loads(self, entries: Iterable[Entry]) -> tuple[AlwaysLoadCost, ...]:
         """What servers ask to be always loaded, the dearest first; none for those that do not."""
-        asking = _by_source(tool for tool in tools_of(entries) if tool.asks_to_load)
+        asking = _by_source(entry for entry in entries if entry.asks_to_load)
         costs: list[AlwaysLoadCost] = []
         for source, its_tools in asking.items():
             loaded = [tool for tool in its_tools if tool.defer == "never"]
             left = len(its_tools) - len(loaded)
-            costs.append(AlwaysLoadCost(source, len(loaded), self.of(loaded), left))
+            costs.append(AlwaysLoadCost(source, len(loaded), self.of_entries(loaded), left))
         return tuple(sorted(costs, key=lambda each: (-each.tokens, each.source)))
 
     def by_source(
-        self, core: Sequence[ToolInfo], deferred: Sequence[ToolInfo]
+        self, core: Sequence[Entry], deferred: Sequence[Entry]
     ) -> tuple[SourceTokens, ...]:
         """What each source costs, the dearest first."""
-        by_source, core_of = _by_source((*core, *deferred)), _by_source(core)
+        by_source, core_of, price = (
+            _by_source((*core, *deferred)),
+            _by_source(core),
+            self.of_entries,
+        )
         costs = [
-            SourceTokens(source, len(tools), self.of(tools), self.of(core_of.get(source, ())))
+            SourceTokens(source, len(tools), price(tools), price(core_of.get(source, ())))
             for source, tools in by_source.items()
         ]
         return tuple(sorted(costs, key=lambda each: (-each.eager, each.source)))
@@ -157,25 +166,25 @@ def estimate_tokens_of(  # noqa: PLR0913 - each by its name
     """
     stubs_of: Callable[[Iterable[ToolInfo]], Iterable[ToolInfo]]
     stubs_of = (lambda tools: map(stub, tools)) if lists_stubs else (lambda _tools: ())
-    core, deferred = prices.of(plan.core_tools), prices.of(plan.deferred_tools)
-    stubs = prices.of(stubs_of(plan.deferred_tools))
+    core, deferred = prices.of_entries(plan.core), prices.of_entries(plan.deferred)
+    stubs = prices.of(stubs_of(plan.deferred_tools)) if lists_stubs else 0
     search = prices.of([plan.search_tool] if plan.search_tool else [])
     instead = search + stubs + sum(map(prices.counter.count, filter(None, prompt)))
     shown = [tool for tool in revealed if tool.name in prefetched]
     return TokenEstimate(
-        tools=len(plan.core) + len(plan.deferred),
+        tools=len(plan.core_names) + len(plan.deferred_names),
         eager=core + deferred,
         deferred=core + instead,
         revealed=prices.of(revealed) - prices.of(stubs_of(revealed)),
-        break_even=break_even(deferred, instead, stubs, len(plan.deferred)),
+        break_even=break_even(deferred, instead, stubs, len(plan.deferred_names)),
         how=prices.counter.how,
-        sources=prices.by_source(plan.core_tools, plan.deferred_tools),
+        sources=prices.by_source(plan.core, plan.deferred),
         prefetched=prices.of(shown) - prices.of(stubs_of(shown)),
     )
 
 
-def _by_source(tools: Iterable[ToolInfo]) -> dict[str, list[ToolInfo]]:
-    grouped: dict[str, list[ToolInfo]] = {}
+def _by_source(tools: Iterable[Entry]) -> dict[str, list[Entry]]:
+    grouped: dict[str, list[Entry]] = {}
     for tool in tools:
         grouped.setdefault(tool.owner_label, []).append(tool)
     return grouped

@@ -8,11 +8,11 @@ holds.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from toolcrib.model import Entry, JsonObject, ToolInfo
+from toolcrib.model import Entry, EntryTraits, JsonObject, ToolInfo
 from toolcrib.session.search_tool import SEARCH_TOOL_NAME
 from toolcrib.text import most_tokens
 
@@ -41,50 +41,63 @@ def note(style: DeferStyle) -> str:
     return _NOTES[style]
 
 
-def summarize_deferred(entries: Sequence[Entry], budget: int) -> str:
+def summarize_deferred(
+    groups: Mapping[EntryTraits, Collection[str]], entries: Mapping[str, Entry], budget: int
+) -> str:
     """The deferred tools by source, within a budget of tokens; "" where there are none.
 
     Every name if they fit, else as many of each source as do, else the sizes of the sources, the
-    largest first to stay.
+    largest first to stay. Names stand in order. `groups` are the names of the tools by traits.
     """
-    return listing(_grouped(entries), budget, HEADER) if entries else ""
+    owners: dict[str, list[EntryTraits]] = {}
+    for traits in (each for each, names in groups.items() if names):
+        owners.setdefault(traits.owner, []).append(traits)
+
+    def own_names(owner: str) -> Sequence[str]:
+        some = ((each.source_id or "", name) for each in owners[owner] for name in groups[each])
+        return [_plain(entries[name].bare) for _, name in sorted(some)]
+
+    sizes = {owner: sum(len(groups[each]) for each in owners[owner]) for owner in sorted(owners)}
+    return listing(sizes, own_names, budget, HEADER) if sizes else ""
 
 
-def listing(groups: Mapping[str, Sequence[str]], budget: int, header: str) -> str:
-    """The names of each group below a header, within a budget of tokens, as `summary` says."""
-    for most in _NAMES_A_GROUP:
-        lines = {group: _line(group, names, most) for group, names in groups.items()}
-        text = _written(header, lines)
-        if most_tokens(text) <= budget:
+def listing(
+    sizes: Mapping[str, int], names_of: Callable[[str], Sequence[str]], budget: int, header: str
+) -> str:
+    """The names of each group below a header, within a budget of tokens, as `summary` says.
+
+    Names are asked for only where there may be room for them.
+    """
+    bare = _written(header, {group: _line(group, size) for group, size in sizes.items()})
+    names: dict[str, Sequence[str]] = {}
+    for most in _NAMES_A_GROUP if most_tokens(bare) <= budget else ():
+        separators = 2 * sum(min(size, most) for size in sizes.values())
+        if most_tokens(bare + " " * separators) > budget:
+            continue
+        names = names or {group: names_of(group) for group in sizes}
+        lines = {each: _line(each, size, names[each], most) for each, size in sizes.items()}
+        if most_tokens(text := _written(header, lines)) <= budget:
             return text
-    return _largest(groups, budget, header)
+    return _largest(sizes, budget, header)
 
 
-def _grouped(entries: Sequence[Entry]) -> Mapping[str, list[str]]:
-    groups: dict[str, list[str]] = {}
-    for entry in entries:
-        group = entry.capability.owner
-        groups.setdefault(group, []).append(_plain(entry.bare))
-    return dict(sorted(groups.items()))
-
-
-def _line(group: str, names: Sequence[str], most: int) -> str:
-    first = [*names[:most], *(["…"] if 0 < most < len(names) else [])]
-    return f"{group} ({len(names)})" + (f": {', '.join(first)}" if first else "")
+def _line(group: str, size: int, names: Sequence[str] = (), most: int = 0) -> str:
+    first = [*names[:most], *(["…"] if 0 < most < size else [])]
+    return f"{group} ({size})" + (f": {', '.join(first)}" if first else "")
 
 
 def _written(header: str, lines: Mapping[str, str], rest: str = "") -> str:
     return "\n".join([header, *(f"- {line}" for line in lines.values()), *([rest] if rest else [])])
 
 
-def _largest(groups: Mapping[str, Sequence[str]], budget: int, header: str) -> str:
+def _largest(sizes: Mapping[str, int], budget: int, header: str) -> str:
     """The sizes of as many of the largest sources as fit; of the rest the sum, if nothing else."""
-    by_size = sorted(groups, key=lambda group: (-len(groups[group]), group))
+    by_size = sorted(sizes, key=lambda group: (-sizes[group], group))
     size, text = len(by_size), ""
     while size and (not text or most_tokens(text) > budget):
         size = size * 4 // 5
-        lines = {group: _line(group, groups[group], 0) for group in sorted(by_size[:size])}
-        tools = sum(len(groups[group]) for group in by_size[size:])
+        lines = {group: _line(group, sizes[group]) for group in sorted(by_size[:size])}
+        tools = sum(sizes[group] for group in by_size[size:])
         text = _written(header, lines, f"- {len(by_size) - size} others ({tools})")
     return text
 

@@ -17,8 +17,9 @@ from typing import Final, Protocol, get_args
 
 from toolcrib.model import CALLABLE_STATES, Answer, Confidence, Hit, Kind, ToolInfo
 from toolcrib.search import MOST_SUBQUERIES, plain_words, subqueries, verb_family
+from toolcrib.session.deferral_plan import DeferralPlan
 from toolcrib.session.host import RunSearch
-from toolcrib.session.policy import DeferralPlan, SessionOptions
+from toolcrib.session.policy import SessionOptions
 from toolcrib.session.reveals import Reveals
 from toolcrib.session.search_tool import SEARCH_TOOL_NAME
 from toolcrib.text import estimate_tokens, tool_definition

@@ -201,7 +201,8 @@ def _way_on(answer: Answer) -> Iterator[str]:
     if answer.nearest:
         yield f"Nearest names: {', '.join(answer.nearest)}"
     if answer.names:
-        yield listing(answer.names, LISTING_TOKENS, "What there is:")
+        counts = {name: len(some) for name, some in answer.names.items()}
+        yield listing(counts, answer.names.__getitem__, LISTING_TOKENS, "What there is:")
     elif answer.namespaces:
         sizes = (f"{name} ({size})" for name, size in answer.namespaces.items())
         yield f"What there is: {', '.join(sizes)}"

@@ -23,9 +23,10 @@ from toolcrib.model import (
     ToolInfo,
 )
 from toolcrib.session.accounting import Prices, TokenEstimate, estimate_tokens_of
+from toolcrib.session.deferral_plan import DeferralPlan
 from toolcrib.session.deferred_summary import DeferStyle, note, stub
 from toolcrib.session.host import Host
-from toolcrib.session.policy import DeferralPlan, SessionOptions
+from toolcrib.session.policy import SessionOptions
 from toolcrib.session.prefetch import (
     Prefetch,
     Prefetcher,
@@ -112,6 +113,11 @@ class Session:
     def core_tools(self) -> tuple[ToolInfo, ...]:
         """What is always shown whole, by source and name; every tool where nothing is deferred."""
         return self._list().core_tools
+
+    @property
+    def core_names(self) -> tuple[str, ...]:
+        """The names of `core_tools`, in their order; no definition is read for them."""
+        return self._list().core_names
 
     def revealed_tools(self) -> tuple[ToolInfo, ...]:
         """The deferred tools that this conversation has found, in first-reveal order.

@@ -60,8 +60,9 @@ class Settings(Section):
     )
     index: Literal["auto", "memory", "sqlite"] = Field(
         default="auto",
-        description="The engine of the index. `auto`: the stored index if it has exactly this pool "
-        "and can be opened, else memory; always memory for `toolcrib serve`.",
+        description="Where the index is. `auto`: in a file that is mapped into memory at the next"
+        " start, and made anew only where tools changed. `memory`: in memory, made anew at each"
+        " start. `sqlite`: in the catalog file, which takes little memory and longer searches.",
     )
     builtin_tools: bool | Literal["auto"] = Field(
         default="auto",

@@ -17,7 +17,8 @@
     mcp/              MCP servers
     apps/             programs that register tools of their own
     definition        a tool as a stranger defines it: pin, hidden text, permission kind
-    declaration_file  text, YAML and front matter that people write; every mistake has a line
+    declaration_file  YAML and front matter that people write; every mistake has a line
+    text_file         the text of such a file
 
 A source names its capabilities as it likes: the names that models see are the pool's business. It
 decides nothing either. Whether a call may be made is settled in `toolcrib.execute` before a source
@@ -31,7 +32,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.sources.declaration_file import parse_yaml, read_text_file
+    from toolcrib.sources.declaration_file import parse_yaml
     from toolcrib.sources.definition import Definition, permission_from
     from toolcrib.sources.function import ToolFacts, tool
     from toolcrib.sources.function_source import FunctionSource
@@ -44,12 +45,13 @@ if TYPE_CHECKING:
     )
     from toolcrib.sources.settings_sources import SettingsSources, sources_from_settings
     from toolcrib.sources.skills import read_skill_file, skill_files
+    from toolcrib.sources.text_file import read_text_file
     from toolcrib.sources.tools_yaml import declare_tools
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "declaration_file": ("parse_yaml", "read_text_file"),
+            "declaration_file": ("parse_yaml",),
             "definition": ("Definition", "permission_from"),
             "function": ("ToolFacts", "tool"),
             "function_source": ("FunctionSource",),
@@ -57,6 +59,7 @@ else:
             "protocol": ("SleepingSource", "Source", "StampedSource", "WatchableSource"),
             "settings_sources": ("SettingsSources", "sources_from_settings"),
             "skills": ("read_skill_file", "skill_files"),
+            "text_file": ("read_text_file",),
             "tools_yaml": ("declare_tools",),
         },
     )

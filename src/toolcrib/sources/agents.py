@@ -8,8 +8,9 @@ from pydantic import BaseModel, Field, ValidationError
 
 from toolcrib.errors import DeclarationError
 from toolcrib.model import AgentInfo
-from toolcrib.sources.declaration_file import Tags, Text, read_front_matter, read_text_file
+from toolcrib.sources.declaration_file import Tags, Text, read_front_matter
 from toolcrib.sources.file_source import FileSource, find_files
+from toolcrib.sources.text_file import read_text_file
 
 _PATTERNS = ("agent.json", "agent-card.json", "*.agent.json", "*.md")
 _NOT_AGENTS = {"readme.md", "skill.md"}

@@ -5,7 +5,6 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from toolcrib.model import Call, CallContext, InputRequest, Json, Outcome, ToolInfo
 from toolcrib.settings import Settings
@@ -69,6 +68,8 @@ class BuiltinToolSource(FunctionSource):
 
 def _folders(roots: Json) -> Iterable[Path]:
     """The folders that a client has declared, without those that are not on this machine."""
+    from urllib.request import url2pathname  # noqa: PLC0415 - with a client for HTTP and mail
+
     for root in roots[:MOST_ROOTS] if isinstance(roots, list) else ():
         match root:
             case {"uri": str(uri)} if (url := urlsplit(uri)).scheme == "file":

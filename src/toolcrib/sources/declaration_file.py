@@ -1,6 +1,5 @@
 """Files that people write by hand, and every mistake in them has a line.
 
-    read_text_file     text: small, and UTF-8
     parse_yaml         mappings, lists and plain values; nothing is run
     read_front_matter  Markdown that begins with YAML between two lines of `---`: skills and agents
 
@@ -18,9 +17,8 @@ from pydantic import BaseModel, BeforeValidator, StringConstraints, ValidationEr
 
 from toolcrib.errors import DeclarationError
 from toolcrib.model import Json
-from toolcrib.system import read_plain_file
+from toolcrib.sources.text_file import read_text_file
 
-MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 16
 LONGEST_NUMBER = 64
 
@@ -41,24 +39,6 @@ def _split_commas(value: object) -> object:
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Tags = Annotated[tuple[Text, ...], BeforeValidator(_split_commas)]
 """A list, or one text with commas."""
-
-
-def read_text_file(path: Path) -> str:
-    r"""All of it, with `\n` between the lines. Raises `DeclarationError` naming file and line."""
-    try:
-        content = read_plain_file(path, MAX_BYTES)
-    except OSError as error:
-        raise DeclarationError(f"{path}:1: cannot be read: {error.strerror}") from error
-    return decode_text(path, content).replace("\r\n", "\n")
-
-
-def decode_text(path: Path, content: bytes) -> str:
-    """The text of a file with this content. Raises `DeclarationError` naming file and line."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise DeclarationError(f"{path}:{line}: is not UTF-8; save it as UTF-8") from error
 
 
 @dataclass(frozen=True, slots=True)

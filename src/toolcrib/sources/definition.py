@@ -6,13 +6,13 @@ shown.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from toolcrib.model import AgentInfo, Json, JsonObject, PermissionKind, SkillInfo, ToolInfo
 from toolcrib.strict_json import canonical_json, json_digest
-from toolcrib.text import find_hidden, our_verbs, without_hidden
+from toolcrib.text import find_hidden, may_have_hidden, our_verbs, without_hidden
 
 FORMAT = 1
 
@@ -97,7 +97,10 @@ def permission_from(
 
 def hidden_tricks(*values: Json) -> tuple[str, ...]:
     """The tricks by which text is hidden anywhere in these values, keys included."""
-    found = (finding for text in _texts(values) for finding in find_hidden(text))
+    texts = _texts(values)
+    if not may_have_hidden("|".join(texts)):  # one quick look at all of them
+        return ()
+    found = (finding for text in texts for finding in find_hidden(text))
     return tuple(sorted({finding.trick for finding in found}))
 
 
@@ -135,16 +138,20 @@ def clean_json(value: JsonObject) -> JsonObject:
     return {without_hidden(key): _clean(each) for key, each in value.items()}
 
 
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, each in value.items():
-            yield key
-            yield from _texts(each)
-    elif isinstance(value, Sequence):
-        for each in value:
-            yield from _texts(each)
+def _texts(value: Json) -> list[str]:
+    """All texts in a value, keys included, in any order."""
+    texts: list[str] = []
+    waiting: list[Json] = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            texts.append(each)
+        elif isinstance(each, dict | Mapping):
+            texts += each
+            waiting += each.values()
+        elif isinstance(each, list | Sequence):
+            waiting += each
+    return texts
 
 
 def _clean(value: Json) -> Json:

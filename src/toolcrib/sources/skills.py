@@ -13,8 +13,9 @@ from pydantic import BaseModel, BeforeValidator
 
 from toolcrib.errors import DeclarationError, SourceError
 from toolcrib.model import SkillInfo
-from toolcrib.sources.declaration_file import MAX_BYTES, Tags, Text, decode_text, read_front_matter
+from toolcrib.sources.declaration_file import Tags, Text, read_front_matter
 from toolcrib.sources.file_source import FileSource, find_files
+from toolcrib.sources.text_file import MAX_BYTES, decode_text
 from toolcrib.text import without_hidden
 from toolcrib.tools import OwnFiles, Roots, walk_files
 

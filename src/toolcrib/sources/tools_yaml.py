@@ -25,9 +25,10 @@ from pydantic_core import ErrorDetails
 from toolcrib.errors import DeclarationError, NameTaken
 from toolcrib.model import Defer, Json, PermissionKind, ToolInfo
 from toolcrib.names import RESERVED_NAMES, reserved_message
-from toolcrib.sources.declaration_file import Place, YamlFile, parse_yaml, read_text_file
+from toolcrib.sources.declaration_file import Place, YamlFile, parse_yaml
 from toolcrib.sources.function import ToolFacts, function_from
 from toolcrib.sources.function_source import Description, FunctionSource
+from toolcrib.sources.text_file import read_text_file
 from toolcrib.text import did_you_mean
 
 NOT_A_MAPPING = "must be a mapping of keys to values; indent them below it"

@@ -1,10 +1,11 @@
-"""The store: what lasts longer than a process, in SQLite files.
+"""The store: what lasts longer than a process, in files.
 
     catalog.db    `catalog_file`  the index, cached vectors, reveals, use; can be made again
     decisions.db  `decisions`     which definitions were approved or rejected; sealed
     tickets.db    `tickets`       calls that wait for approval, or have it
     audit.db      `audit`         the log of calls
     vectors.db    `vector_file`   cached vectors of whoever has no catalog file
+    packs/        `pack`          what a pool and its index were, mapped at the next start
 
 `SqliteStore` is the catalog file. Others know it by the protocols of `protocol`: a `VectorCache`,
 a `UseStore`, a `RevealStore`. `embeddings`, `reveals` and `uses` are its tables, and `connections`
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from toolcrib.store.decision_rows import Decision
     from toolcrib.store.decisions import Decisions, ToolDecisions
     from toolcrib.store.embeddings import vector_bytes
+    from toolcrib.store.pack import Pack, PackDamaged, set_pack_aside, write_pack
     from toolcrib.store.protocol import UseStore, VectorCache
     from toolcrib.store.reveals import StoredReveals
     from toolcrib.store.seals import install_key
@@ -55,6 +57,7 @@ else:
             "decision_rows": ("Decision",),
             "decisions": ("Decisions", "ToolDecisions"),
             "embeddings": ("vector_bytes",),
+            "pack": ("Pack", "PackDamaged", "set_pack_aside", "write_pack"),
             "protocol": ("UseStore", "VectorCache"),
             "reveals": ("StoredReveals",),
             "seals": ("install_key",),
@@ -75,6 +78,8 @@ __all__ = [
     "CallFilter",
     "Decision",
     "Decisions",
+    "Pack",
+    "PackDamaged",
     "Retention",
     "SqliteStore",
     "StoredReveals",
@@ -91,6 +96,8 @@ __all__ = [
     "VectorFile",
     "catalog_condition",
     "install_key",
+    "set_pack_aside",
     "sqlite_version",
     "vector_bytes",
+    "write_pack",
 ]

@@ -7,10 +7,12 @@ Before they were sealed, decisions were filed by name alone, each row with a MAC
 import hashlib
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import apsw
 
+from toolcrib.store.checked_file import CheckedFile
 from toolcrib.store.database import migrate
 from toolcrib.strict_json import canonical_json
 
@@ -63,11 +65,13 @@ class Decision(NamedTuple):
 
 
 def prepare_tables(db: apsw.Connection) -> None:
-    """Bring the file up to date, and look it through. Raises `CorruptError` for a damaged one."""
+    """Bring the file up to date. Raises `CorruptError` for a damaged one.
+
+    The file is looked through only if it has changed since that was done last.
+    """
     db.pragma("synchronous", "full")
     migrate(db, MIGRATIONS, APPLICATION)
-    if db.pragma("quick_check") != "ok":
-        raise apsw.CorruptError(f"{db.filename} fails its check")
+    CheckedFile(Path(db.filename)).check(db)
     try:
         for table, columns in COLUMNS.items():
             db.execute(f"SELECT {columns} FROM {table} LIMIT 0")  # noqa: S608 - our own names
@@ -82,12 +86,6 @@ def rows_of(db: apsw.Connection, source: str) -> list[Decision]:
 
 def entry_of(db: apsw.Connection, source: str) -> str | None:
     return db.execute("SELECT entry FROM configuration WHERE source = ?", (source,)).get
-
-
-def sealed_rows(db: apsw.Connection, source: str) -> list[object]:
-    """All that the seal of a source covers."""
-    entry = entry_of(db, source)
-    return [*rows_of(db, source), *([["configuration", entry]] if entry is not None else [])]
 
 
 def is_filed(db: apsw.Connection, source: str) -> bool:

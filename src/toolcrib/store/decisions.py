@@ -17,6 +17,7 @@ from typing import NamedTuple
 import apsw
 
 from toolcrib.errors import StoreError
+from toolcrib.store.checked_file import CheckedFile
 from toolcrib.store.database import (
     DAMAGE,
     FAULTS,
@@ -31,9 +32,8 @@ from toolcrib.store.decision_rows import (
     entry_of,
     is_filed,
     prepare_tables,
-    rows_of,
-    sealed_rows,
 )
+from toolcrib.store.sealed_rows import SealedRows
 from toolcrib.store.seals import Seals
 
 DAY_S = 24 * 60 * 60.0
@@ -63,8 +63,8 @@ class Decisions:
         self._key = key
         self._seals = Seals(path, key)
         self._turn = RLock()
-        self._written = 0
-        self._noted: set[str] = set()
+        self._checked = CheckedFile(path)
+        self._rows = SealedRows(self._seals)
         self._today: float | None = None
         with self._explained():
             try:
@@ -77,6 +77,8 @@ class Decisions:
     @staticmethod
     def prepare(path: Path) -> None:
         """Make the file, if there is none. Raises `StoreError`."""
+        if path.exists():
+            return
         try:
             open_private(path, prepare_tables).close()
         except DAMAGE:
@@ -88,21 +90,29 @@ class Decisions:
     def trusts_first_sight(self) -> bool:
         """Whether a server that was never seen may be approved for that; not after a loss."""
         with self._reading() as db:
-            return not self._seals.broken(db) and bool(
-                db.execute("SELECT first_sight FROM whole").get
-            )
+            return self._rows.whole(db).first_sight
 
-    def version(self) -> tuple[int, int]:
+    def version(self) -> tuple[object, ...]:
         """Another one whenever something may have been decided, here or in another process."""
         with self._turn, self._explained():
-            return int(self._db.pragma("data_version")), self._written
+            return self._rows.version(self._db)
+
+    def mark(self, source: str) -> str:
+        """The same as long as nothing else was decided about the server of this source.
+
+        Cheap, and no decision is read. Empty if the seals do not vouch for what is decided.
+        """
+        with self._turn, self._explained():
+            if checked := self._rows.last_checked(self._db):
+                return checked.mark(source)
+            with self._reading() as db:
+                return self._rows.whole(db).mark(source)
 
     def of(self, source: str) -> Mapping[str, ToolDecisions]:
         """What was decided about the tools of a source, by their own names."""
         found: dict[str, ToolDecisions] = {}
         with self._reading() as db:
-            self._check(db, source)
-            rows = rows_of(db, source)
+            rows = self._rows.checked(db, source).rows
         for row in rows:
             earlier = found.get(row.name, ToolDecisions())
             found[row.name] = earlier._replace(**{row.verdict: row})
@@ -115,25 +125,22 @@ class Decisions:
         """
         found: dict[str, Decision] = {}
         with self._reading() as db:
-            for other in self._others(db, source):
-                if not self._seals.broken_at(db, other, sealed_rows(db, other)):
-                    found |= {row.name: row for row in rows_of(db, other) if _is_newer(row, found)}
+            for other in self._rows.elsewhere(db, source):
+                found |= {row.name: row for row in other.rows if _is_newer(row, found)}
         return found
 
     def configuration(self, source: str) -> str | None:
         """How a source was configured when all of it was approved; None if nobody knows."""
         with self._reading() as db:
-            self._check(db, source)
-            return entry_of(db, source)
+            return self._rows.checked(db, source).entry
 
     def configuration_elsewhere(self, source: str) -> str | None:
         """The same of what the server was before, when something of that was approved last."""
         found: tuple[float, str | None] = 0.0, None
         with self._reading() as db:
-            for other in self._others(db, source):
-                if not self._seals.broken_at(db, other, sealed_rows(db, other)):
-                    at = [row.at for row in rows_of(db, other) if row.verdict == "approved"]
-                    found = max(found, (max(at, default=-1.0), entry_of(db, other)), key=_when)
+            for other in self._rows.elsewhere(db, source):
+                at = [row.at for row in other.rows if row.verdict == "approved"]
+                found = max(found, (max(at, default=-1.0), other.entry), key=_when)
         return found[1]
 
     def configured(self, source: str, entry: str) -> None:
@@ -142,9 +149,9 @@ class Decisions:
             if not is_filed(db, source) or entry_of(db, source) == entry:
                 return
         with self._writing() as db:
-            self._check(db, source)
+            self._rows.checked(db, source)
             db.execute("INSERT OR REPLACE INTO configuration VALUES (?, ?)", (source, entry))
-            self._seal(db, source)
+            self._rows.seal(db, source)
 
     def inherit(self, source: str, former: str, renew: Callable[[Decision], Decision]) -> None:
         """File all that was decided about `former` under this source, if that is new.
@@ -155,16 +162,16 @@ class Decisions:
             if is_filed(db, source) or not is_filed(db, former):
                 return
         with self._writing() as db:
-            self._check(db, former)
+            rows = self._rows.checked(db, former).rows
             if not is_filed(db, source):
-                for row in rows_of(db, former):
+                for row in rows:
                     self.put(db, renew(row)._replace(source=source))
-                self._seal(db, source)
+                self._rows.seal(db, source)
 
     def is_known(self, source: str) -> bool:
         """Whether the server was listed before, as it is configured now or otherwise."""
         with self._reading() as db:
-            return self._is_known(db, source)
+            return self._rows.is_known(db, source)
 
     def trust(self, source: str, seen: Mapping[str, tuple[str, str]]) -> None:
         """Approve what a server lists for the first time: pins and definitions by name.
@@ -175,30 +182,31 @@ class Decisions:
         if self.is_known(source) or not self.trusts_first_sight:
             return
         with self._writing() as db:
-            if not self._is_known(db, source):
+            if not self._rows.is_known(db, source):
                 for name, (pin, definition) in seen.items():
                     row = Decision(
                         source, name, "approved", pin, "first sight", time.time(), definition
                     )
                     self.put(db, row)
-                self._seal(db, source)
+                self._rows.seal(db, source)
 
-    def used(self, source: str) -> None:
-        """Note, once a day, that somebody has this server: what nobody has is let go by and by.
+    def used(self, *sources: str) -> None:
+        """Note, once a day, that somebody has these: what nobody has is let go by and by.
 
         The days are those on which decisions were used. A clock that is set wrong adds one at most.
         """
-        if source in self._noted:
-            return
-        self._noted.add(source)
         with self._reading() as db:
-            today = self._today = self._today or _today(db)
-            at = db.execute("SELECT used FROM source WHERE id = ?", (source,)).get
-        if at is not None and today - at >= DAY_S:
-            with self._writing() as db:
-                db.execute("UPDATE source SET used = ? WHERE id = ?", (today, source))
-                self._let_go(db, today)
-            self._shrink()
+            used = self._rows.whole(db).used
+        if not used:
+            return
+        today = self._today = self._today or min(time.time(), max(used.values()) + DAY_S)
+        if not any(today - used[each] >= DAY_S for each in sources if each in used):
+            return
+        with self._writing() as db:
+            rows = [(today, each) for each in sources if each in used]
+            db.executemany("UPDATE source SET used = ? WHERE id = ?", rows)
+            self._let_go(db, today)
+        self._shrink()
 
     def put(self, db: apsw.Connection, decision: Decision) -> None:
         """Write a row in place of the one with the same verdict."""
@@ -212,12 +220,12 @@ class Decisions:
         and if the whole is broken those of all, and with them the trust at first sight.
         """
         with self._writing(mends=True) as db:
-            if source and self._seals.broken_at(db, source, sealed_rows(db, source)):
+            if source and self._rows.of(db, source).problem:
                 db.execute("DELETE FROM decision WHERE source = ?", (source,))
                 db.execute("DELETE FROM configuration WHERE source = ?", (source,))
             yield db
             if source:
-                self._seal(db, source)
+                self._rows.seal(db, source)
 
     def set_first_sight(self, db: apsw.Connection, *, trusted: bool) -> None:
         db.execute("UPDATE whole SET first_sight = ?", (trusted,))
@@ -231,61 +239,46 @@ class Decisions:
         """A new file trusts first sight unless there was one before it."""
         if self._db.execute("SELECT EXISTS (SELECT 1 FROM whole)").get:
             return
-        with self._turn, transaction(self._db):
-            if self._db.execute("SELECT EXISTS (SELECT 1 FROM whole)").get:
-                return
-            if self._seals.was_counted:
-                return  # it was sealed once, and is no more
-            former = adopt_former(self._db, self._key)
-            self._seals.begin(self._db, first_sight=trusted and former.trusted)
-            for source in former.sources:
-                self._seal(self._db, source)
-            self._seals.seal_whole(self._db)
-        self._seals.note_count(self._db)
+        with self._turn, self._checked.writing():
+            with transaction(self._db):
+                if self._db.execute("SELECT EXISTS (SELECT 1 FROM whole)").get:
+                    return
+                if self._seals.was_counted:
+                    return  # it was sealed once, and is no more
+                former = adopt_former(self._db, self._key)
+                self._seals.begin(self._db, first_sight=trusted and former.trusted)
+                for source in former.sources:
+                    self._rows.seal(self._db, source)
+                self._seals.seal_whole(self._db)
+            self._seals.note_count(self._db)
 
     @contextmanager
     def _writing(self, *, mends: bool = False) -> Generator[apsw.Connection]:
         """One transaction, sealed at its end. Raises `StoreError` if the whole is under doubt."""
-        with self._turn, self._explained():
-            with transaction(self._db):
-                if mends:
-                    self._mend(self._db)
-                elif problem := self._seals.broken(self._db):
-                    raise StoreError(problem)
-                self._written += 1
-                yield self._db
-                self._seals.seal_whole(self._db)
+        with self._turn, self._explained(), self._checked.writing():
+            try:
+                with transaction(self._db):
+                    if mends:
+                        self._mend(self._db)
+                    elif problem := self._rows.whole(self._db).problem:
+                        raise StoreError(problem)
+                    yield self._db
+                    self._seals.seal_whole(self._db)
+            finally:
+                self._rows.written()
             self._seals.note_count(self._db)
 
     def _mend(self, db: apsw.Connection) -> None:
         """If the whole is under doubt, start afresh; that a server is known is not forgotten."""
-        if not self._seals.broken(db):
+        if not self._rows.whole(db).problem:
             return
         db.execute("DELETE FROM decision")
         db.execute("DELETE FROM configuration")
         self._seals.begin(db, first_sight=False)
         for (source,) in db.execute("SELECT id FROM source").fetchall():
-            self._seal(db, source)
-
-    def _check(self, db: apsw.Connection, source: str) -> None:
-        """Raises `StoreError` if the source, or the whole, is under a broken seal."""
-        problem = self._seals.broken(db) or self._seals.broken_at(
-            db, source, sealed_rows(db, source)
-        )
-        if problem:
-            raise StoreError(problem)
-
-    def _seal(self, db: apsw.Connection, source: str) -> None:
-        self._seals.seal(db, source, sealed_rows(db, source))
-
-    def _is_known(self, db: apsw.Connection, source: str) -> bool:
-        return is_filed(db, source) or bool(self._others(db, source))
-
-    def _others(self, db: apsw.Connection, source: str) -> list[str]:
-        """The same server as it is, or was, configured otherwise."""
-        name = _name(source)
-        every = (str(id) for (id,) in db.execute("SELECT id FROM source").fetchall())
-        return [each for each in every if name and each != source and _name(each) == name]
+            self._rows.seal(db, source)
+        self._seals.seal_whole(db)
+        self._rows.written()
 
     def _let_go(self, db: apsw.Connection, now: float) -> None:
         """Part with decisions about servers long gone; that they are known is not forgotten."""
@@ -293,7 +286,7 @@ class Decisions:
         for (source,) in old:
             db.execute("DELETE FROM decision WHERE source = ?", (source,))
             db.execute("DELETE FROM configuration WHERE source = ?", (source,))
-            self._seal(db, source)
+            self._rows.seal(db, source)
 
     def _shrink(self) -> None:
         """Give pages that are free back to the disk."""
@@ -316,25 +309,15 @@ class Decisions:
         try:
             yield
         except DAMAGE as error:
+            self._checked.doubt()
             problem = "is damaged, so nothing is approved; start again, then run `toolcrib review`"
             raise StoreError(f"{self._path} {problem}") from error
         except (*FAULTS, OSError) as error:
             raise StoreError(explain_fault(self._path, error)) from error
 
 
-def _name(source: str) -> str:
-    """The server of a source, however it is configured; empty where nothing says how."""
-    return source.rpartition("#")[0]
-
-
 def _when(found: tuple[float, str | None]) -> float:
     return found[0]
-
-
-def _today(db: apsw.Connection) -> float:
-    """Now, though no more than a day after the last time that anything was used."""
-    last = db.execute("SELECT max(used) FROM source").get
-    return time.time() if last is None else min(time.time(), last + DAY_S)
 
 
 def _is_newer(row: Decision, found: Mapping[str, Decision]) -> bool:

@@ -5,14 +5,17 @@
 Whoever alters a row, its name included, or takes one away, breaks the seal of that source; who
 touches the seals, or puts an older copy in place, breaks the whole. The count is noted outside
 after what it counts is written, and never before: a crash in between leaves it behind, never ahead.
+
+`sealed_rows` checks the rows of a source whenever it reads them.
 """
 
 import hashlib
 import hmac
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -62,6 +65,39 @@ class SealCounter:
         return b"%d %s\n" % (number, mac.encode())
 
 
+class SealedSources(NamedTuple):
+    """The seals of all sources, as the whole was in one version of the file.
+
+    `problem` says what is wrong with the whole: then nothing of it counts. `used` is when somebody
+    last had a source, `servers` are the sources of each server, however it is configured.
+    """
+
+    problem: str
+    first_sight: bool
+    seals: Mapping[str, object]
+    used: Mapping[str, float]
+    servers: Mapping[str, Sequence[str]]
+
+    def others(self, source: str) -> Sequence[str]:
+        """The same server as it is, or was, configured otherwise."""
+        return [each for each in self.servers.get(server_of(source), ()) if each != source]
+
+    def mark(self, source: str) -> str:
+        """The same as long as nothing else was decided about this server; empty if in doubt."""
+        if self.problem:
+            return ""
+        every = sorted({source, *self.servers.get(server_of(source), ())})
+        seals = [
+            (each, seal.hex()) for each in every if isinstance(seal := self.seals.get(each), bytes)
+        ]
+        return repr((self.first_sight, seals))
+
+
+def server_of(source: str) -> str:
+    """The server of a source, however it is configured; empty where nothing says how."""
+    return source.rpartition("#")[0]
+
+
 class Seals:
     """Over the tables `source` and `whole` of a file, by a key."""
 
@@ -101,32 +137,41 @@ class Seals:
         with transaction(db):
             self._counter.write(db.execute("SELECT count FROM whole").get)
 
-    def broken_at(self, db: apsw.Connection, source: str, rows: Sequence[object]) -> str:
+    def version(self) -> object:
+        """Another one whenever the count outside may be another."""
+        try:
+            status = self._counter.path.stat()
+        except FileNotFoundError:
+            return None
+        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+    def broken_at(self, source: str, seal: object, rows: Sequence[object]) -> str:
         """What is wrong with the seal of a source that has these rows; nothing if it is whole."""
-        seal = db.execute("SELECT seal FROM source WHERE id = ?", (source,)).get
         if (seal is None and not rows) or self._is_sealed(seal, [source, *rows]):
             return ""
         whose = source.partition(":")[2].rpartition("#")[0] or source
         return self._problem(f"the decisions about {whose!r} were altered, or some are missing")
 
-    def broken(self, db: apsw.Connection) -> str:
-        """What is wrong with the seal of the whole; nothing if it is whole."""
+    def read(self, db: apsw.Connection) -> SealedSources:
+        """The seals as they are now, and what is wrong with the whole."""
         name = self._counter.path.name
         try:
             outside = self._counter.read()  # first: it is never ahead of the file
         except ValueError:
-            return self._problem(f"{name} was altered")
+            return _nothing_sealed(self._problem(f"{name} was altered"))
         whole = db.execute("SELECT count, first_sight, seal FROM whole").fetchall()
+        every = _seals(db)
+        altered = self._problem("decisions were altered, or some are missing")
         if len(whole) != 1:
-            return self._problem("decisions were altered, or some are missing")
+            return _nothing_sealed(altered)
         ((count, first_sight, seal),) = whole
-        if not self._is_sealed(seal, [count, first_sight, *_seals(db)]):
-            return self._problem("decisions were altered, or some are missing")
+        if not self._is_sealed(seal, [count, first_sight, *every]):
+            return _nothing_sealed(altered)
         if outside is None and count > 1:  # at 1, the first start may have been cut short
-            return self._problem(f"{name} is missing")
+            return _nothing_sealed(self._problem(f"{name} is missing"))
         if outside is not None and count < outside:
-            return self._problem("an older copy was put in place")
-        return ""
+            return _nothing_sealed(self._problem("an older copy was put in place"))
+        return _sealed_sources(every, first_sight=bool(first_sight))
 
     def _problem(self, what: str) -> str:
         rest = "so they approve nothing; look at each tool again: `toolcrib review`"
@@ -142,9 +187,24 @@ class Seals:
         return hashlib.blake2b(canonical_json(list(values)).encode(), key=self._key).digest()
 
 
-def _seals(db: apsw.Connection) -> list[list[object]]:
+def _seals(db: apsw.Connection) -> list[list[Any]]:
     rows = db.execute("SELECT id, used, hex(seal) FROM source ORDER BY id").fetchall()
     return [list(row) for row in rows]
+
+
+def _nothing_sealed(problem: str) -> SealedSources:
+    return SealedSources(problem, first_sight=False, seals={}, used={}, servers={})
+
+
+def _sealed_sources(rows: Iterable[Sequence[Any]], *, first_sight: bool) -> SealedSources:
+    seals: dict[str, object] = {}
+    used: dict[str, float] = {}
+    servers: dict[str, list[str]] = {}
+    for id, at, seal in rows:
+        seals[id], used[id] = bytes.fromhex(seal), at
+        if server := server_of(id):
+            servers.setdefault(server, []).append(id)
+    return SealedSources("", first_sight, seals, used, servers)
 
 
 def install_key(path: Path) -> bytes:

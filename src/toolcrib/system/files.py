@@ -15,6 +15,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
+from typing import BinaryIO
 
 from toolcrib.system.process_tree import is_running
 
@@ -91,29 +92,44 @@ def write_private_file(path: Path, content: bytes) -> None:
     Raises `OSError`, and then the old one stays. The name of the temporary file ends in our
     process id, by which `sweep_temporary_files` knows it.
     """
-    with _temporary_file(path, content) as temporary:
+    with private_file_replaced(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def private_file_replaced(path: Path) -> Generator[BinaryIO]:
+    """The same, for what is written bit by bit; it takes its place when the block has ended."""
+    with _temporary_file(path) as (temporary, file):
+        yield file
+        _finish(file)
         temporary.replace(path)
     _sync_folder(path.parent)
 
 
 def create_private_file(path: Path, content: bytes) -> None:
     """The same, but a file that is there already stays, whoever made it and whenever."""
-    with _temporary_file(path, content) as temporary, suppress(FileExistsError):
+    with _temporary_file(path) as (temporary, file), suppress(FileExistsError):
+        file.write(content)
+        _finish(file)
         path.hardlink_to(temporary)
     _sync_folder(path.parent)
 
 
+def _finish(file: BinaryIO) -> None:
+    """Have all of it on the disk, and let go of it: an open file cannot be renamed everywhere."""
+    file.flush()
+    os.fsync(file.fileno())
+    file.close()
+
+
 @contextmanager
-def _temporary_file(path: Path, content: bytes) -> Generator[Path]:
-    """A temporary file beside the path with all of the content, gone afterwards."""
+def _temporary_file(path: Path) -> Generator[tuple[Path, BinaryIO]]:
+    """A temporary file beside the path, open to be written, gone afterwards."""
     temporary = path.with_name(f".{path.name}.{get_ident()}.{os.getpid()}{_TEMPORARY}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
     try:
         with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        yield temporary
+            yield temporary, file
     finally:
         with suppress(OSError):
             temporary.unlink()

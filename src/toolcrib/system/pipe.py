@@ -128,6 +128,10 @@ class PipeWriter(asyncio.BaseProtocol):
     def resume_writing(self) -> None:
         self._free.set()
 
+    async def wait_for_room(self) -> None:
+        """Return when the other end has read enough of what was sent, or is gone."""
+        await self._free.wait()
+
     async def send(self, data: bytes) -> None:
         """Hand over, and wait for room. Raises `BrokenPipeError` when the other end is gone."""
         if self._transport is None:

@@ -35,13 +35,19 @@ if TYPE_CHECKING:
     from toolcrib.text.analyzer import fold, is_unspaced, stems, terms, without_stopwords, words
     from toolcrib.text.colloquial import plain_verbs
     from toolcrib.text.glossary import Glossary, Lexicon, load_glossary
-    from toolcrib.text.hidden_text import find_hidden, printable, show_hidden, without_hidden
+    from toolcrib.text.hidden_text import (
+        find_hidden,
+        may_have_hidden,
+        printable,
+        show_hidden,
+        without_hidden,
+    )
     from toolcrib.text.language import LANGUAGE_NAMES, Language, detect_language
     from toolcrib.text.pattern import BadPattern, compile_pattern
     from toolcrib.text.politeness import without_politeness, without_wrapping
-    from toolcrib.text.products import Mention, Product, our_products
+    from toolcrib.text.products import Mention, Product, our_products, products_digest
     from toolcrib.text.redactor import REDACTED, SHORTEST_SECRET, Redactor
-    from toolcrib.text.speller import CorrectedText, Correction, Speller
+    from toolcrib.text.speller import CorrectedText, Correction, CountedWords, Speller
     from toolcrib.text.spelling import (
         MOST_EDITS,
         did_you_mean,
@@ -68,13 +74,19 @@ else:
             "analyzer": ("fold", "is_unspaced", "stems", "terms", "without_stopwords", "words"),
             "colloquial": ("plain_verbs",),
             "glossary": ("Glossary", "Lexicon", "load_glossary"),
-            "hidden_text": ("find_hidden", "printable", "show_hidden", "without_hidden"),
+            "hidden_text": (
+                "find_hidden",
+                "may_have_hidden",
+                "printable",
+                "show_hidden",
+                "without_hidden",
+            ),
             "language": ("LANGUAGE_NAMES", "Language", "detect_language"),
             "pattern": ("BadPattern", "compile_pattern"),
             "politeness": ("without_politeness", "without_wrapping"),
-            "products": ("Mention", "Product", "our_products"),
+            "products": ("Mention", "Product", "our_products", "products_digest"),
             "redactor": ("REDACTED", "SHORTEST_SECRET", "Redactor"),
-            "speller": ("CorrectedText", "Correction", "Speller"),
+            "speller": ("CorrectedText", "Correction", "CountedWords", "Speller"),
             "spelling": (
                 "MOST_EDITS",
                 "did_you_mean",
@@ -108,6 +120,7 @@ __all__ = [
     "BadPattern",
     "CorrectedText",
     "Correction",
+    "CountedWords",
     "Glossary",
     "Language",
     "Lexicon",
@@ -128,12 +141,14 @@ __all__ = [
     "likeness",
     "list_nearest",
     "load_glossary",
+    "may_have_hidden",
     "most_tokens",
     "nearest_names",
     "our_products",
     "our_verbs",
     "plain_verbs",
     "printable",
+    "products_digest",
     "show_hidden",
     "simplified",
     "stems",

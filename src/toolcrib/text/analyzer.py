@@ -31,17 +31,19 @@ UNSPACED = (
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
 )
 LONGEST_WORD = 64
+LONGEST_REMEMBERED = 256
 STEM_MARK = "·"
 
 _RUN = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
 _PART = re.compile(r"[A-Z]+s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_NO_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
 _CONTRACTION = re.compile(r"['\u2019](?:s|t|re|ve|ll|d|m)\b")
 
 
 def words(text: str) -> list[str]:
     """The words of a text in order, lower case. Runs without spaces stay whole."""
-    return [word for run in _RUN.findall(_normal(text)) for word in _words_of(run)]
+    return list(_remembered(text)) if len(text) <= LONGEST_REMEMBERED else _words(text)
 
 
 def without_stopwords(words: Sequence[str]) -> Sequence[str]:
@@ -51,20 +53,21 @@ def without_stopwords(words: Sequence[str]) -> Sequence[str]:
 
 def terms(words: Iterable[str]) -> list[str]:
     """The words as an index stores them: as they are, or in pairs of characters."""
-    return [term for word in words for term in (_pairs(word) if is_unspaced(word) else [word])]
+    some = list(words)
+    if "".join(some).isascii():  # nearly all of them
+        return some
+    return [term for word in some for term in (_pairs(word) if is_unspaced(word) else [word])]
 
 
 def stems(words: Iterable[str]) -> list[str]:
     """The stems of the words as an index stores them; of a run without spaces its characters."""
-    return [
-        stem
-        for word in words
-        for stem in (_characters(word) if is_unspaced(word) else [_stem(word)])
-    ]
+    return [stem for word in words for stem in _stems_of(word)]
 
 
 def fold(name: str) -> str:
     """One spelling for all spellings of a name: write_file, writeFile, "Write File" are equal."""
+    if name.isascii() and "'" not in name:
+        return name.translate(_NO_SIGNS).lower()  # nearly all of them
     return "".join(re.findall(r"[^\W_]+", _normal(name))).casefold()
 
 
@@ -73,13 +76,25 @@ def is_unspaced(word: str) -> bool:
     return not word.isascii() and _UNSPACED_RUN.fullmatch(word) is not None
 
 
+@lru_cache(maxsize=1024)
+def _remembered(text: str) -> tuple[str, ...]:
+    """A request is taken apart some twenty times while it is answered."""
+    return tuple(_words(text))
+
+
+def _words(text: str) -> list[str]:
+    return [word for run in _RUN.findall(_normal(text)) for word in _words_of(run)]
+
+
 def _normal(text: str) -> str:
     if not text.isascii():
         text = simplified(unicodedata.normalize("NFKC", text))
     return _CONTRACTION.sub("", text)
 
 
-def _words_of(run: str) -> list[str]:
+@lru_cache(maxsize=1 << 14)
+def _words_of(run: str) -> Sequence[str]:
+    """The words of one run; remembered, since texts have few different ones."""
     if run.isascii() and run.isalpha() and run.islower():
         return [run[:LONGEST_WORD]]  # nearly all of them
     if is_unspaced(run):
@@ -111,9 +126,10 @@ def _characters(run: str) -> list[str]:
     return [character + STEM_MARK for character in run if character not in CHINESE_PARTICLES]
 
 
-@lru_cache(maxsize=1 << 16)
-def _stem(word: str) -> str:
-    return _stemmer().stemWord(word) + STEM_MARK
+@lru_cache(maxsize=1 << 15)
+def _stems_of(word: str) -> Sequence[str]:
+    """The stems of one word; remembered, since texts have few different ones."""
+    return _characters(word) if is_unspaced(word) else (_stemmer().stemWord(word) + STEM_MARK,)
 
 
 @cache

@@ -58,7 +58,7 @@ _BLANKS = (
 _STACK = f"(?<![{_COMBINING}])[{_COMBINING}]{{{MOST_STACKED + 1},}}"
 # One quick look, so that a text without a candidate costs next to nothing.
 _ANY = re.compile(f"[{_CHARACTERS}{_COMBINING}{_WIDE_SPACES}]")
-_ANY_ASCII = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_HARMLESS_ASCII = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
 _ANY_BLANKS = re.compile(_BLANKS)
 _SUSPECT = re.compile(f"[{_CHARACTERS}]|(?P<blank>{_BLANKS})|(?P<stacked>{_STACK})")
 _ANSI = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?")
@@ -103,10 +103,14 @@ def find_hidden(text: str) -> tuple[HiddenSpan, ...]:
 
     So are all marks on a letter that has too many, and of too many blanks all but the first.
     """
-    candidate = _ANY_ASCII if text.isascii() else _ANY
-    if not candidate.search(text) and not _may_have_blanks(text):
-        return ()
-    return tuple(_Scanner(text).findings())
+    return tuple(_Scanner(text).findings()) if may_have_hidden(text) else ()
+
+
+def may_have_hidden(text: str) -> bool:
+    """Whether a text has to be looked at closely. If not, none of its parts has to be either."""
+    if text.isascii():
+        return bool(text.encode().translate(None, _HARMLESS_ASCII)) or _may_have_blanks(text)
+    return bool(_ANY.search(text)) or _may_have_blanks(text)
 
 
 def without_hidden(text: str) -> str:

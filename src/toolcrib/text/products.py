@@ -16,6 +16,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import blake2b
 from importlib import resources
 from itertools import pairwise
 from typing import NamedTuple
@@ -39,6 +40,8 @@ _ARGUMENT = re.compile(
     |[\w-]+(?:\.[\w-]+)+(?:[:/]\S*)?|[\w.-]+(?:/[\w.-]*)+|\S*_\S*|--?[\w-]+(?:=\S*)?""",
     re.ASCII | re.VERBOSE,
 )
+_MAY_BE_ARGUMENT = re.compile("[-@/#~._\\\\\"'`“「『《‹«]")
+"""A sign that every argument and every quotation has one of."""
 _ASCII_RUN = re.compile(r"[!-~]+")
 _QUOTED = re.compile(
     rf"""[“「『《‹«]([^”」』》›»\n]{{1,{LONGEST_QUOTE}}})[”」』》›»]|"([^"\n]{{1,{LONGEST_QUOTE}}})"
@@ -140,7 +143,10 @@ class ProductList:
 
     def mentions(self, request: str) -> tuple[Mention, ...]:
         """The products that a request names, once each, in order. Of each the surest mention."""
-        text = self.without_arguments(request)
+        return self.mentions_in(self.without_arguments(request))
+
+    def mentions_in(self, text: str) -> tuple[Mention, ...]:
+        """The same of a request without its arguments."""
         found: dict[str, bool] = {}
         for span in self._spans(text):
             certain = _acts_on(text, span) and _is_meant(text, span)
@@ -163,19 +169,23 @@ class ProductList:
 
     def without_arguments(self, request: str) -> str:
         """A request with spaces for what is quoted, an address, a path or a file; its beginning."""
-        unquoted = _QUOTED.sub(self._kept_quote, _normal(request[:LONGEST_TEXT]))
-        return _ASCII_RUN.sub(self._kept_run, unquoted)
+        text = _normal(request[:LONGEST_TEXT])
+        if not _MAY_BE_ARGUMENT.search(text):
+            return text
+        return _ASCII_RUN.sub(self._kept_run, _QUOTED.sub(self._kept_quote, text))
 
     def _spans(self, text: str, *, in_name: bool = False) -> Iterator[_Span]:
         """The names in a text from left to right, the longest first; no two share a word."""
-        said = [token.lower() for token in _TOKEN.findall(text)]
+        said = _lower_tokens(text)
+        if self.names.keys().isdisjoint(said):
+            return
         begun = [(at, self.names[word]) for at, word in enumerate(said) if word in self.names]
         fitting = [
             (at, name)
             for at, names in begun
             for name in names
             if (in_name or not name.names_only)
-            and name.rest == tuple(said[at + 1 : at + name.size])
+            and (not name.rest or name.rest == tuple(said[at + 1 : at + name.size]))
         ]
         places = [token.span() for token in _TOKEN.finditer(text)] if fitting else []
         free = 0
@@ -203,6 +213,13 @@ def our_products() -> ProductList:
     """The products that come with Toolcrib."""
     file = resources.files("toolcrib.text") / "wordlists" / OURS
     return parse_products(file.read_text(encoding="utf-8"))
+
+
+@cache
+def products_digest() -> str:
+    """A hash of that list: what was found by another one has to be found again."""
+    file = resources.files("toolcrib.text") / "wordlists" / OURS
+    return blake2b(file.read_bytes(), digest_size=8).hexdigest()
 
 
 def parse_products(text: str) -> ProductList:
@@ -258,6 +275,12 @@ def _names(spelling: str, product: str) -> Iterator[tuple[str, _Name]]:
 
 def _normal(text: str) -> str:
     return text if text.isascii() else simplified(unicodedata.normalize("NFKC", text))
+
+
+def _lower_tokens(text: str) -> list[str]:
+    if text.isascii():
+        return _TOKEN.findall(text.lower())
+    return [token.lower() for token in _TOKEN.findall(text)]
 
 
 def _are_close(text: str, places: Sequence[tuple[int, int]]) -> bool:

@@ -14,11 +14,11 @@ another language than English, as far as its small words show it.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
@@ -90,6 +90,41 @@ class CorrectedText(NamedTuple):
     corrections: tuple[Correction, ...] = ()
 
 
+class WordCounts(Protocol):
+    """The words of a catalog, and how many documents have each."""
+
+    def count(self, word: str) -> int:
+        """0 if no document has the word."""
+        ...
+
+    def beginning(self, letter: str) -> Iterable[str]:
+        """The words that begin with a letter of ASCII, in order."""
+        ...
+
+    def most(self) -> int:
+        """Of how many documents the word is that most have; 0 without any word."""
+        ...
+
+
+class CountedWords:
+    """The words of a catalog in a table."""
+
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        self._counts = counts
+
+    def count(self, word: str) -> int:
+        """0 if no document has the word."""
+        return self._counts.get(word, 0)
+
+    def beginning(self, letter: str) -> Iterable[str]:
+        """The words that begin with a letter of ASCII, in order."""
+        return sorted(word for word in self._counts if word.startswith(letter))
+
+    def most(self) -> int:
+        """Of how many documents the word is that most have; 0 without any word."""
+        return max(self._counts.values(), default=0)
+
+
 @dataclass(frozen=True)
 class Speller:
     """Corrects what people type. `counts` are a catalog's terms: how many documents have each.
@@ -97,8 +132,9 @@ class Speller:
     Make one for each state of a catalog and keep it: it remembers. Safe to share between threads.
     """
 
-    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    counts: WordCounts = field(default_factory=lambda: CountedWords({}))
     _remembered: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    _shapes: dict[str, WordShapes] = field(default_factory=dict[str, WordShapes], repr=False)
 
     def correct(self, text: str, *, may_say: Callable[[str], bool] = bool) -> CorrectedText:
         """The text with its unknown words corrected; as it is if nothing is to be corrected.
@@ -114,7 +150,7 @@ class Speller:
         at = 0
         for word in unknown:
             meant = self.meant(word[0].lower())
-            if meant and (meant not in self.counts or meant in our_words() or may_say(meant)):
+            if meant and (meant in our_words() or not self.counts.count(meant) or may_say(meant)):
                 parts += [text[at : word.start()], meant]
                 corrections.append(Correction(word[0], meant))
                 at = word.end()
@@ -122,10 +158,10 @@ class Speller:
 
     def knows(self, word: str) -> bool:
         """Whether a word in lower case needs no correction."""
-        common, here = our_words(), self.counts
+        common, here = our_words(), self.counts.count
         if word in our_abbreviations():
-            return len(word) >= SHORTEST and word in here
-        return any(each in common or each in here for each in (word, *bases(word)))
+            return len(word) >= SHORTEST and here(word) > 0
+        return any(each in common or here(each) for each in (word, *bases(word)))
 
     def meant(self, word: str) -> str:
         """What an unknown word in lower case most likely means; "" if nothing is near."""
@@ -153,7 +189,7 @@ class Speller:
         edits = 1 + (len(word) >= TWO_EDITS)
         lengths = range(len(word) - edits, len(word) + edits + 1)
         for shape in [(first, length) for first in dict.fromkeys(word[:2]) for length in lengths]:
-            for words in (our_word_shapes().get(shape, ()), self._shapes.get(shape, ())):
+            for words in (our_word_shapes().get(shape, ()), self._shaped(shape)):
                 found = process.extract(
                     word, words, scorer=OSA.distance, score_cutoff=edits, limit=MOST_CANDIDATES
                 )
@@ -163,19 +199,21 @@ class Speller:
         """The logarithm of how usual a word is in requests and in this catalog."""
         place = our_words().get(word)
         usual = 1 / (place + FIRST_PLACES) if place is not None else 0.0
-        here = self.counts.get(word, 0) / (self._documents * SPREAD)
+        here = self.counts.count(word) / (self._documents * SPREAD)
         return log(usual + here) - (FUNCTION_WORD if word in _FUNCTION_WORDS else 0.0)
 
-    @cached_property
-    def _shapes(self) -> WordShapes:
-        common = our_words()
-        return word_shapes(
-            word for word in self.counts if word not in common and word.isascii() and word.isalpha()
-        )
+    def _shaped(self, shape: tuple[str, int]) -> Sequence[str]:
+        """The words that only the catalog has, of this shape; made a letter at a time."""
+        letter, common = shape[0], our_words()
+        if (shapes := self._shapes.get(letter)) is None:
+            words = (word for word in self.counts.beginning(letter) if word not in common)
+            shapes = word_shapes(word for word in words if word.isascii() and word.isalpha())
+            self._shapes[letter] = shapes
+        return shapes.get(shape, ())
 
     @cached_property
     def _documents(self) -> int:
-        return max(FEWEST_DOCUMENTS, *self.counts.values(), 0)
+        return max(FEWEST_DOCUMENTS, self.counts.most())
 
 
 def _words(text: str) -> Iterator[re.Match[str]]:

@@ -7,7 +7,7 @@ The list is a file in the package, which says how it is read: `wordlists/verbs.t
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
@@ -20,6 +20,7 @@ NOUN_LIKE, HINT = "~", "?"
 LONGEST_CHINESE_VERB = 4
 LONGEST_PHRASE = 4
 FARTHEST_PARTICLE = 6
+MOST_REMEMBERED, LONGEST_REMEMBERED = 4096, 128
 """How far behind its verb a particle may stand: turn the light in the hall off."""
 
 PARTICLES = frozenset("on off up down out away back know".split())
@@ -55,7 +56,7 @@ class VerbFamily(NamedTuple):
     destroys: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class VerbList:
     """Every form of every verb: English words, phrases with spaces between, Chinese verbs.
 
@@ -64,6 +65,11 @@ class VerbList:
 
     families: Mapping[str, VerbFamily]
     verbs: Mapping[str, Verb]
+    phrase_starts: frozenset[str]
+    """The first words of the verbs that are phrases."""
+    _remembered: dict[str, Verb | None] = field(
+        default_factory=dict[str, Verb | None], repr=False, compare=False
+    )
 
     def main_verb(self, text: str) -> Verb | None:
         """The verb of a name or a request: the first in the form of a command; None without any.
@@ -71,7 +77,15 @@ class VerbList:
         A word that is as often a noun counts where an article or a pronoun follows, or where there
         is no other: email_delete deletes, and "email me" sends. list_deleted_items lists.
         """
-        return min(self.verbs_of(text), key=_doubt, default=None)  # of equal ones the first
+        try:
+            return self._remembered[text]
+        except KeyError:
+            verb = min(self.verbs_of(text), key=_doubt, default=None)  # of equal ones the first
+            if len(self._remembered) >= MOST_REMEMBERED:
+                self._remembered.clear()
+            if len(text) <= LONGEST_REMEMBERED:
+                self._remembered[text] = verb
+            return verb
 
     def destroys(self, name: str) -> bool:
         """Whether a tool of this name does what is hard to undo, by its verb alone."""
@@ -94,6 +108,8 @@ class VerbList:
         if is_unspaced(word):
             found = self._in_run(word, 0)
             return found if found and found.family else None
+        if word not in self.phrase_starts:
+            return self.verbs.get(word)
         return self._phrase_at(some, at) or self._parted_at(some, at) or self.verbs.get(word)
 
     def verbs_in(self, run: str) -> Iterator[Verb]:
@@ -148,7 +164,8 @@ def parse_verbs(text: str) -> VerbList:
     }
     bases = {form: verb for form, verb in verbs.items() if verb.base}
     no_verbs = {noun: Verb("", len(noun)) for noun in nouns}
-    return VerbList(families, {**verbs, **bases, **no_verbs})
+    starts = frozenset(form.partition(" ")[0] for form in verbs if " " in form)
+    return VerbList(families, {**verbs, **bases, **no_verbs}, starts)
 
 
 def begins_object(some: Sequence[str]) -> bool:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.uses.advice import UseAdvice
+    from toolcrib.uses.advice import FactsOf, UseAdvice
     from toolcrib.uses.hints import UseHints, unresolved_links
     from toolcrib.uses.history import StoreOpener, UseHistory
     from toolcrib.uses.recognition import LedWord, words_that_led
@@ -33,7 +33,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "advice": ("UseAdvice",),
+            "advice": ("FactsOf", "UseAdvice"),
             "hints": ("UseHints", "unresolved_links"),
             "history": ("StoreOpener", "UseHistory"),
             "recognition": ("LedWord", "words_that_led"),
@@ -41,6 +41,7 @@ else:
     )
 
 __all__ = [
+    "FactsOf",
     "LedWord",
     "StoreOpener",
     "UseAdvice",

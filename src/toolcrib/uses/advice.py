@@ -8,18 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from hashlib import blake2b
-from typing import cast
+from typing import TypeAlias, cast
 
 from toolcrib.access import Scope
 from toolcrib.model import Answer, Entry
 from toolcrib.pool import EntryCache, Pool
-from toolcrib.search import FreeQuery, parse_query, plain_words
+from toolcrib.search import FreeQuery, PoolFacts, parse_query, plain_words
 from toolcrib.text import ENGLISH_STOPWORDS, is_unspaced, stems, terms, words
 from toolcrib.uses.counts import HASH_BYTES
 from toolcrib.uses.hints import Links, UseHints, declared_links
 from toolcrib.uses.history import UseHistory
 
 MOST_WORDS = 16
+FactsOf: TypeAlias = Callable[[Mapping[str, Entry]], PoolFacts]
+"""What search knows of all entries."""
 NO_RIGHTS = frozenset({"bound"})
 """What a scope says that grants nothing and takes nothing: what its caller has already."""
 
@@ -59,14 +61,15 @@ def _in_order(value: object) -> object:
 
 
 class UseAdvice:
-    """Use and declared links, by the names of a pool.
+    """Use and declared links, by the names of a pool. `facts` tell who declares any.
 
     `boost` is the largest share by which a lesson raises a score; 0 means that nothing is learned.
     """
 
-    def __init__(self, history: UseHistory, pool: Pool, *, boost: float) -> None:
+    def __init__(self, history: UseHistory, pool: Pool, facts: FactsOf, *, boost: float) -> None:
         self.history = history
         self._pool = pool
+        self._facts = facts
         self._boost = boost
         self._links_of = EntryCache[None, Links]()
 
@@ -93,6 +96,8 @@ class UseAdvice:
 
     def _links(self, entries: Mapping[str, Entry]) -> Links:
         """The declared links, remembered as long as the entries are these."""
-        return self._links_of.get(
-            entries, None, lambda: declared_links(entries, self._pool.candidates)
-        )
+
+        def made() -> Links:
+            return declared_links(self._facts(entries).linking(), entries, self._pool.candidates)
+
+        return self._links_of.get(entries, None, made)

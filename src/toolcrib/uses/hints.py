@@ -3,13 +3,11 @@
 A link is `often_with` of a tool, or a tool that a skill speaks of.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from toolcrib.model import Capability, Entry, SkillInfo
-from toolcrib.search import is_identifier
+from toolcrib.model import Entry
 from toolcrib.sources import FunctionSource, Source
 from toolcrib.text import did_you_mean
 
@@ -17,11 +15,9 @@ LINK_COUNTS = 3
 """A declared link counts as if it had been used so often: it is there from the first day."""
 LEAST_COUNT = 2
 """What was used with a tool less often is no hint."""
-MOST_MENTIONS = 64
 Links: TypeAlias = Mapping[str, Sequence[str]]
 Resolve: TypeAlias = Callable[[str], Sequence[Entry]]
 """Every entry that a name may mean."""
-_IN_BACKTICKS = re.compile(r"`([A-Za-z0-9_-]{2,64})`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +53,15 @@ def most_first(counts: Mapping[str, int]) -> Mapping[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def declared_links(entries: Mapping[str, Entry], resolve: Resolve) -> Links:
+def declared_links(linking: Links, entries: Mapping[str, Entry], resolve: Resolve) -> Links:
     """What each entry is linked with, by name. A link goes both ways, and never to itself.
 
-    A name that means nothing here, or several things, is no link.
+    `linking` are the links as they are written. A name that means nothing here, or several things,
+    is no link.
     """
     found: dict[str, dict[str, None]] = {}
-    for name, entry in entries.items():
-        for link in _links_of(entry.capability):
+    for name, links in linking.items():
+        for link in links:
             match resolve(link):
                 case [other] if other.name != name and other.name in entries:
                     found.setdefault(name, {})[other.name] = None
@@ -75,7 +72,7 @@ def declared_links(entries: Mapping[str, Entry], resolve: Resolve) -> Links:
 
 
 def unresolved_links(
-    sources: Iterable[Source], names: Sequence[str], resolve: Resolve
+    sources: Iterable[Source], names: Iterable[str], resolve: Resolve
 ) -> Iterator[str]:
     """One message for each link of a tools.yaml that leads to no tool, or to several."""
     for source in sources:
@@ -85,24 +82,12 @@ def unresolved_links(
                     yield f"{place} {problem}"
 
 
-def mentioned(body: str) -> Sequence[str]:
-    """What may be names of tools in a text: identifiers in backticks, each once, in order."""
-    words = dict.fromkeys(filter(is_identifier, _IN_BACKTICKS.findall(body)))
-    return list(words)[:MOST_MENTIONS]
-
-
-def _links_of(capability: Capability) -> Sequence[str]:
-    if isinstance(capability, SkillInfo):
-        return [*capability.often_with, *mentioned(capability.body)]
-    return capability.often_with
-
-
-def _link_problem(link: str, names: Sequence[str], candidates: Sequence[Entry]) -> str:
+def _link_problem(link: str, names: Iterable[str], candidates: Sequence[Entry]) -> str:
     match candidates:
         case [_]:
             return ""
         case []:
             message = f"no tool {link!r} here; correct it, or list its server with refresh"
-            return "; ".join(filter(None, [message, did_you_mean(link, names)]))
+            return "; ".join(filter(None, [message, did_you_mean(link, list(names))]))
         case several:
             return f"{link!r} fits several: {', '.join(e.name for e in several)}; use one of these"

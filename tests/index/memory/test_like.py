@@ -1,15 +1,20 @@
 import pytest
 
-from tests.hand_made import READ_FIL, THREE
+from tests.hand_made import READ_FIL, THREE, WEIGHTS
 from toolcrib.index.memory import like
-from toolcrib.index.memory.inverted_index import Segment
-from toolcrib.index.memory.like import Like, rows
+from toolcrib.index.memory.base import BaseBuilder
+from toolcrib.index.memory.like import Like
+from toolcrib.index.memory.overlay import Overlay
+from toolcrib.index.memory.rows import Masks, SnapshotRows
 from toolcrib.model import Variant
 
 
 @pytest.fixture
 def arm() -> Like:
-    return Like(Segment.of([row for document in THREE for row in rows(document)]))
+    builder = BaseBuilder(WEIGHTS)
+    for document in THREE:
+        builder.add(document)
+    return Like(SnapshotRows(builder.built(), Overlay(), Masks()))
 
 
 @pytest.mark.parametrize(

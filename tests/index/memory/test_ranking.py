@@ -3,23 +3,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolcrib.index.memory.ranking import rank_rows
+from toolcrib.index.memory.ranking import ScoreBoard, rank_rows
 from toolcrib.model import Match
 
 
 @given(
-    scores=st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0]), max_size=20),
+    scores=st.lists(st.sampled_from([0.25, 0.5, 1.0, 2.0]), max_size=20),
     limit=st.none() | st.integers(0, 25),
 )
-def test_it_is_a_sort_by_score_and_id_of_what_is_above_zero(scores: list[float], limit: int | None):
+def test_it_is_a_sort_by_score_and_id(scores: list[float], limit: int | None):
     ids = [f"id{7 * row % 20:02}" for row in range(len(scores))]
     whole = sorted(
-        (Match(id, score) for id, score in zip(ids, scores, strict=True) if score > 0),
+        (Match(id, score) for id, score in zip(ids, scores, strict=True)),
         key=lambda match: (-match.score, match.id),
     )
-    assert list(rank_rows(ids, np.array(scores), limit)) == whole[:limit]
+    rows = np.arange(len(scores))
+    assert list(rank_rows(ids.__getitem__, rows, np.array(scores), limit)) == whole[:limit]
 
 
 @pytest.mark.parametrize("limit", [None, 0, 3])
 def test_no_rows_are_an_empty_ranking(limit: int | None):
-    assert not rank_rows([], np.array([]), limit)
+    assert not rank_rows(str, np.array([], np.int32), np.array([]), limit)
+
+
+def test_a_board_is_clean_for_each_lookup():
+    board = ScoreBoard(4)
+    with board.clean() as (scores, touched):
+        scores[[1, 2]] = 5.0
+        touched.append(np.array([1, 2], np.int32))
+    with pytest.raises(ZeroDivisionError), board.clean() as (scores, _):
+        scores[3] = 1 / 0
+    with board.clean() as (scores, _):
+        assert not scores.any()
+
+
+def test_a_board_that_is_in_use_is_not_given_twice():
+    board = ScoreBoard(4)
+    with board.clean() as (outer, _), board.clean() as (inner, _):
+        assert outer is not inner

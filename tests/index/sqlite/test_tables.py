@@ -8,7 +8,7 @@ def test_generations_live_side_by_side_and_leave_nothing(store: SqliteStore):
         one, eleven = Tables(db, 1), Tables(db, 11)
         one.make()
         eleven.make()
-        eleven.run("INSERT INTO doc_N VALUES (1, 'a')")
+        eleven.run("INSERT INTO doc_N VALUES (1, 'a', NULL)")
         one.drop()
         assert eleven.run("SELECT id FROM doc_N").get == "a"
         eleven.drop()

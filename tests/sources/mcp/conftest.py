@@ -14,7 +14,8 @@ from tests.waiting import HANG_S, until
 from toolcrib.model import Call, CallContext, Deadline, Json, Outcome
 from toolcrib.sources.mcp import McpSource, ServerConfig
 from toolcrib.sources.mcp.identity import ServerIdentity, config_hash
-from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, ServerMemory
+from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache
+from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 from toolcrib.sources.mcp.trust import ServerTrust
 from toolcrib.store import Decisions

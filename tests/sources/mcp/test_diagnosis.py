@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from toolcrib.sources.mcp import ServerCommand
-from toolcrib.sources.mcp.diagnosis import StartAttempt, StartDiagnosis, diagnose, no_command
+from toolcrib.sources.mcp.diagnosis import StartAttempt, diagnose, no_command
+from toolcrib.sources.mcp.outcome import StartDiagnosis
 
 NPX = ServerCommand("npx", ("-y", "@scope/server"))
 UVX = ServerCommand("uvx", ("mcp-server-sqlite", "--db-path", "x.db"))

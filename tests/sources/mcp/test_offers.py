@@ -94,7 +94,7 @@ def test_what_was_remembered_before_there_were_any_still_reads(tmp_path):
     path = cache.path("s", "h")
     file = json.loads(path.read_text())
     assert file["entry"]["listing"].pop("offers") == {}
-    entry = json.dumps(file["entry"])
+    entry = json.dumps({**file["entry"], "fetched": 1.0, "start_s": 0.0})
     checksum = hashlib.sha256(entry.encode()).hexdigest()
     path.write_text(f'{{"checksum":"{checksum}","entry":{entry}}}\n')
     assert cache.read("s", "h").known == known

@@ -49,6 +49,31 @@ def test_depth_and_size_are_bounded():
         bounded_json(["x" * 70_000])
 
 
+def nested(levels: int, inner: object) -> object:
+    for _ in range(levels):
+        inner = {"a": [inner]} if levels % 2 else [inner]
+    return inner
+
+
+@pytest.mark.parametrize("inner", [1, "x", [], {}, "\ud800", "\U0001f600", float("nan"), (), ([],)])
+@pytest.mark.parametrize("levels", [0, 1, 30, 31, 32, 33, 2_000])
+def test_the_quick_look_finds_what_the_close_one_finds(inner: object, levels: int, monkeypatch):
+    def bounded() -> object:
+        try:
+            return bounded_json(nested(levels, inner))
+        except (TooLarge, RecursionError) as error:
+            return type(error), str(error)
+
+    quick = bounded()
+    monkeypatch.setattr("toolcrib.sources.mcp.sanitize._plain_text", lambda *_: None)
+    assert quick == bounded()
+
+
+def test_what_is_plain_is_not_copied():
+    value = {"type": "object", "properties": {"a": {"type": "string"}}}
+    assert bounded_json(value) is value
+
+
 def test_text_is_cut_and_cleaned():
     assert without_surrogates("ab\ud800cd", 3) == "ab?"
 

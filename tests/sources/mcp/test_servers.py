@@ -40,8 +40,7 @@ def learn(file):
 
 
 def mcp_source(crib) -> McpSource:
-    sources = (source for source, _ in inventory_of(crib).pool._listed.values())
-    return next(source for source in sources if isinstance(source, McpSource))
+    return next(iter(inventory_of(crib).servers.values()))
 
 
 def test_a_server_that_is_not_known_yet_is_a_problem(write):

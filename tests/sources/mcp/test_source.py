@@ -193,9 +193,8 @@ def test_a_tool_that_is_gone_is_not_called(shop):
     shop.listed(fake())
     source = shop.source(fake())
     source._supervisor.config = fake("endless-cursor")
-    source._memory.known = replace(
-        source._memory.known, listing=replace(source._memory.known.listing, complete=False)
-    )
+    known = source._memory.known
+    source._memory._write(replace(known, listing=replace(known.listing, complete=False)))
     assert source.state("echo") == "asleep"
     failed = error(call(source, "echo"))
     assert (failed.code, failed.effect) == ("unknown_tool", "not_sent")

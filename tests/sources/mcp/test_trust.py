@@ -49,8 +49,8 @@ def known(
     return KnownServer("git", config_hash, facts, ServerListing(tools or (RAW,)), 0)
 
 
-def config(trust: Any = "pinned") -> ServerConfig:
-    return ServerConfig("git", ServerCommand("git-mcp"), trust=trust)
+def config(trust: Any = "pinned", *args: str) -> ServerConfig:
+    return ServerConfig("git", ServerCommand("git-mcp", args), trust=trust)
 
 
 @pytest.fixture
@@ -293,9 +293,9 @@ def test_another_policy_is_read_from_the_same_decisions(judge):
     assert status(judge(trust="strict")) == "approved"
 
 
-def own(decisions: Decisions, program: str, whole: str, entry: str = "{}") -> ServerTrust:
+def own(decisions: Decisions, program: str, whole: str, *args: str) -> ServerTrust:
     """The judge of a server in our own file."""
-    return ServerTrust(config(), decisions, ServerIdentity(program, whole, entry))
+    return ServerTrust(config("pinned", *args), decisions, ServerIdentity(program, whole))
 
 
 def test_the_same_program_told_something_else_keeps_its_approvals(decisions):
@@ -347,12 +347,13 @@ def test_an_approved_tool_that_is_rejected_stays_out_until_it_is_approved(decisi
 
 
 def test_the_configuration_that_was_approved_is_kept_until_nothing_waits(decisions):
-    first = own(decisions, "p", "h", '{"args":["a"]}')
+    first = own(decisions, "p", "h", "a")
     first.judge(known())
-    assert first.approved_entry() == '{"args":["a"]}'
-    second = own(decisions, "p", "i", '{"args":["b"]}')
+    assert '"a"' in first.entry
+    assert first.approved_entry() == first.entry
+    second = own(decisions, "p", "i", "b")
     second.judge(known(RAW | {"description": "Other"}, config_hash="i"))
-    assert second.approved_entry() == '{"args":["a"]}'
+    assert second.approved_entry() == first.entry
     second.judge(known(config_hash="i"))
-    assert second.approved_entry() == '{"args":["b"]}'
-    assert own(decisions, "q", "j").approved_entry() == '{"args":["b"]}'
+    assert second.approved_entry() == second.entry
+    assert own(decisions, "q", "j").approved_entry() == second.entry

@@ -4,8 +4,9 @@ import asyncio
 from typing import NamedTuple
 
 from toolcrib.gateway.http.asgi import App, Receive, Scope, Send
+from toolcrib.gateway.http.handshake_transport import HttpSessionManager
 from toolcrib.gateway.principal import Principal
-from toolcrib.gateway.sdk import StreamableHTTPSessionManager, TransportSecuritySettings
+from toolcrib.gateway.sdk import TransportSecuritySettings
 from toolcrib.gateway.server import GatewayServers
 from toolcrib.model import Json
 
@@ -56,7 +57,7 @@ class HttpSessions:
         await asyncio.gather(*(each.task for each in ended), return_exceptions=True)
 
     def _start(self, principal: Principal) -> "PrincipalTransport":
-        manager = StreamableHTTPSessionManager(
+        manager = HttpSessionManager(
             self._servers.of(principal).mcp_server,
             security_settings=self._security,
             session_idle_timeout=IDLE_S,
@@ -73,9 +74,7 @@ class HttpSessions:
         return PrincipalTransport(app, ending, task)
 
 
-async def _run(
-    manager: StreamableHTTPSessionManager, ready: asyncio.Event, ending: asyncio.Event
-) -> None:
+async def _run(manager: HttpSessionManager, ready: asyncio.Event, ending: asyncio.Event) -> None:
     """The manager's own task: it has to be entered and left in one."""
     async with manager.run():
         ready.set()

@@ -18,9 +18,43 @@ from toolcrib.system import ConnectionLimiter
 HEAD_S = 10.0
 IDLE_S = 15
 HEAD_BYTES = 32 * 1024
+HEAD = b"HTTP/1.1 "
 WAITING = 512
 LOOPBACK = "127.0.0.1"
 STOP_S = 2
+
+
+class _JoinedWrites:
+    """A transport that sends the head of an answer together with what is written next.
+
+    Two packets would wake the client twice. A head that nothing follows is sent a turn later.
+    """
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._head = b""
+
+    def write(self, data: bytes) -> None:
+        """Send it; a head waits for its body."""
+        if not self._head and data.startswith(HEAD):
+            self._head = data
+            asyncio.get_running_loop().call_soon(self._flush)
+        elif data:
+            head, self._head = self._head, b""
+            self._transport.write(head + data)
+
+    def close(self) -> None:
+        """Close it once all is sent."""
+        self._flush()
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever a transport has
+        return getattr(self._transport, name)
+
+    def _flush(self) -> None:
+        head, self._head = self._head, b""
+        if head:
+            self._transport.write(head)
 
 
 class _TimedProtocol(H11Protocol):
@@ -39,7 +73,7 @@ class _TimedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection; beyond the bound it is refused."""
-        super().connection_made(transport)
+        super().connection_made(cast("asyncio.Transport", _JoinedWrites(transport)))
         if len(self.connections) > self._most:
             transport.abort()
         else:

@@ -1,65 +1,26 @@
-"""The memory engine: unchanging snapshots, swapped by one assignment."""
+"""The memory engine: unchanging snapshots, swapped by one assignment.
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+documents → base → pack (a file) → mapped at the next start
+change → overlay over the base; a large overlay is folded into a new base
+"""
+
+from collections.abc import Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
-from threading import Lock
+from dataclasses import replace
+from pathlib import Path
+from threading import RLock
+
+import numpy as np
+from numpy.typing import NDArray
 
 from toolcrib.index.bm25_formula import FieldWeights
 from toolcrib.index.document import Document
-from toolcrib.index.memory import bm25, like
-from toolcrib.index.memory.bm25 import Bm25
-from toolcrib.index.memory.inverted_index import Segment
-from toolcrib.index.memory.like import Like
-from toolcrib.index.memory.vector import Vector
-from toolcrib.index.protocol import Arm, Index, Progress, Superseded
-from toolcrib.text import Speller
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """One generation: the documents and the arms over them."""
-
-    generation: int
-    mark: str
-    documents: Mapping[str, Document]
-    spellings: Mapping[str, Sequence[str]]
-    like: Like
-    bm25: Bm25
-    vector: Vector | None
-
-    @property
-    def vector_size(self) -> int:
-        """As the protocol says."""
-        return self.vector.size if self.vector else 0
-
-    @property
-    def arms(self) -> dict[Arm, Index]:
-        """The arms in the order of the protocol."""
-        arms: dict[Arm, Index] = {"like": self.like, "bm25": self.bm25}
-        return arms if self.vector is None else {**arms, "vector": self.vector}
-
-    def named(self, spelling: str) -> Sequence[str]:
-        """The ids with this folded spelling, in order."""
-        return self.spellings.get(spelling, ())
-
-    def ids(self) -> Sequence[str]:
-        """All ids, in order."""
-        return self._ids
-
-    def speller(self) -> Speller:
-        """As the protocol says."""
-        return self._speller
-
-    @cached_property
-    def _ids(self) -> Sequence[str]:
-        return sorted(self.documents)
-
-    @cached_property
-    def _speller(self) -> Speller:
-        postings = self.bm25.segment.postings.items()
-        return Speller({term: len(posting.rows) for term, posting in postings})
+from toolcrib.index.memory.base import BaseBuilder, IndexBase
+from toolcrib.index.memory.index_pack import open_index_pack, write_index_pack
+from toolcrib.index.memory.overlay import Overlay
+from toolcrib.index.memory.rows import Masks
+from toolcrib.index.memory.snapshot import Snapshot
+from toolcrib.index.protocol import Progress, Superseded
 
 
 class MemoryEngine:
@@ -67,8 +28,9 @@ class MemoryEngine:
 
     def __init__(self, weights: FieldWeights | None = None) -> None:
         self._weights = weights or FieldWeights()
-        self._writing = Lock()
-        self._snapshot = self._built({}, 0, "")
+        self._writing = RLock()
+        base = BaseBuilder(self._weights).built()
+        self._snapshot = Snapshot(0, "", base, Overlay(), Masks())
 
     @contextmanager
     def view(self) -> Generator[Snapshot]:
@@ -80,12 +42,12 @@ class MemoryEngine:
     ) -> None:
         """Build the next generation beside the current one, then switch."""
         with self._writing:
-            by_id: dict[str, Document] = {}
+            builder = BaseBuilder(self._weights)
             for done, document in enumerate(documents, 1):
-                by_id[document.id] = document
+                builder.add(document)
                 if progress:
                     progress(done)
-            self._snapshot = self._built(by_id, self._snapshot.generation + 1, mark)
+            self._switch(builder.built(), mark)
 
     def change(
         self,
@@ -97,71 +59,96 @@ class MemoryEngine:
     ) -> None:
         """Make the next generation from the current one; they share what did not change."""
         with self._writing:
-            if base not in (None, self._snapshot.mark):
-                raise Superseded
+            old = self._expected(base)
             new = {document.id: document for document in put}
-            self._snapshot = self._changed(self._snapshot, new, set(remove) - new.keys(), mark)
+            old = _of_one_size(old, new)
+            overlay = old.overlay.changed(old.base, new, set(remove) - new.keys(), self._weights)
+            if overlay.is_large(old.base):
+                self._switch(overlay.folded(old.base, self._weights), mark)
+            else:
+                self._next(replace(old, mark=mark, overlay=overlay))
+
+    def add_vectors(
+        self,
+        vectors: Mapping[str, NDArray[np.float32]],
+        *,
+        mark: str = "",
+        base: str | None = None,
+    ) -> None:
+        """As the protocol says."""
+        with self._writing:
+            old = self._expected(base)
+            late = {id: each for id, each in old.overlay.documents.items() if id in vectors}
+            put = {id: replace(each, vector=vectors[id]) for id, each in late.items()}
+            old = _of_one_size(old, put)
+            overlay = old.overlay.changed(old.base, put, (), self._weights)
+            rest = _rows_of(old, vectors.keys() - put.keys())
+            stored = old.base
+            if rest:
+                matrix = np.stack([vectors[id] for id in rest.values()]).astype(np.float16)
+                stored = stored.with_vectors(np.array(list(rest), np.int32), matrix)
+            self._next(replace(old, mark=mark, base=stored, overlay=overlay))
 
     def mark(self) -> str:
         """What the index was made from, by the last writer's word."""
         return self._snapshot.mark
 
-    def _built(self, documents: Mapping[str, Document], generation: int, mark: str) -> Snapshot:
-        every = documents.values()
-        return Snapshot(
-            generation=generation,
-            mark=mark,
-            documents=documents,
-            spellings=_spellings(every),
-            like=Like(Segment.of([row for each in every for row in like.rows(each)])),
-            bm25=bm25.bm25_arm(every, self._weights),
-            vector=_vector(documents),
-        )
+    def write_pack(self, path: Path, key: bytes) -> str:
+        """As the protocol says. Nobody waits: what changes meanwhile is laid over the file."""
+        old = self._snapshot
+        write_index_pack(path, old.overlay.folded(old.base, self._weights), old.mark, key)
+        base, _ = open_index_pack(path, key)
+        with self._writing:
+            now = self._snapshot
+            if now.base is old.base:
+                put, removed = now.overlay.since(old.overlay, old.base)
+                overlay = Overlay().changed(base, put, removed, self._weights)
+                self._next(replace(now, base=base, overlay=overlay, masks=Masks()))
+        return old.mark
 
-    def _changed(
-        self, old: Snapshot, new: Mapping[str, Document], removed: set[str], mark: str
-    ) -> Snapshot:
-        gone = [old.documents[id] for id in [*new, *removed] if id in old.documents]
-        left = {id: each for id, each in old.documents.items() if id not in removed}
-        documents = {**left, **new}
-        return Snapshot(
-            generation=old.generation + 1,
-            mark=mark,
-            documents=documents,
-            spellings=_respelt(old.spellings, gone, new.values()),
-            like=Like(
-                old.like.segment.changed(
-                    [row for each in gone for row in like.rows(each)],
-                    [row for each in new.values() for row in like.rows(each)],
-                ),
-            ),
-            bm25=Bm25(
-                old.bm25.segment.changed(
-                    [bm25.row(each, self._weights) for each in gone],
-                    [bm25.row(each, self._weights) for each in new.values()],
-                ),
-            ),
-            vector=_vector(documents),
-        )
+    def open_pack(self, path: Path, key: bytes, marks: Collection[str]) -> bool:
+        """Take the index in a file, if it has one of these marks; whether it has.
+
+        Raises `OSError` and `PackDamaged`.
+        """
+        with self._writing:
+            base, mark = open_index_pack(path, key)
+            if mark not in marks:
+                return False
+            self._switch(base, mark)
+            return True
+
+    def _expected(self, mark: str | None) -> Snapshot:
+        if mark not in (None, self._snapshot.mark):
+            raise Superseded
+        return self._snapshot
+
+    def _switch(self, base: IndexBase, mark: str) -> None:
+        self._next(Snapshot(0, mark, base, Overlay(), Masks()))
+
+    def _next(self, snapshot: Snapshot) -> None:
+        self._snapshot = replace(snapshot, generation=self._snapshot.generation + 1)
 
 
-def _vector(documents: Mapping[str, Document]) -> Vector | None:
-    vectors = {id: each.vector for id, each in documents.items() if each.vector is not None}
-    return Vector.of(vectors) if vectors else None
+def _rows_of(snapshot: Snapshot, ids: Iterable[str]) -> dict[int, str]:
+    """The ids of documents in the base, by row."""
+    rows = {snapshot.rows.row_of(id): id for id in sorted(ids)}
+    return {row: id for row, id in rows.items() if row >= 0}
 
 
-def _spellings(documents: Iterable[Document]) -> dict[str, Sequence[str]]:
-    return _respelt({}, (), documents)
+def _of_one_size(snapshot: Snapshot, put: Mapping[str, Document]) -> Snapshot:
+    """The snapshot, to which these can be added. Raises `ValueError` for vectors of two sizes.
 
-
-def _respelt(
-    old: Mapping[str, Sequence[str]], gone: Iterable[Document], new: Iterable[Document]
-) -> dict[str, Sequence[str]]:
-    spellings = dict(old)
-    for each in gone:
-        for spelling in each.names:
-            spellings[spelling] = [id for id in spellings[spelling] if id != each.id]
-    for each in new:
-        for spelling in each.names:
-            spellings[spelling] = sorted([*spellings.get(spelling, ()), each.id])
-    return spellings
+    The vectors of documents that are gone are let go of, if nobody has one any more.
+    """
+    sizes = {each.vector.size for each in put.values() if each.vector is not None}
+    there = snapshot.vector_size
+    if len(sizes | ({there} - {0})) > 1:
+        raise ValueError(f"vectors of {sorted({*sizes, there})} numbers; rebuild it with one size")
+    if there or not sizes or not snapshot.base.vectors.shape[1]:
+        return snapshot
+    count = len(snapshot.base)
+    blank = replace(
+        snapshot.base, vectors=np.zeros((count, 0), np.float16), vectored=np.zeros(count, np.bool_)
+    )
+    return replace(snapshot, base=blank)

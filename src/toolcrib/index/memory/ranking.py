@@ -1,29 +1,56 @@
-"""From scores by row to a ranking."""
+"""From scores by row to a ranking, and the room in which scores are added up."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from threading import local
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib.index.memory.postings import Rows
 from toolcrib.model import Match, Ranking
 
+Scores = NDArray[np.float64]
 
-def rank_rows(ids: Sequence[str], scores: NDArray[np.float64], limit: int | None) -> Ranking:
-    """The rows that score above zero, best first, ties by id, at most `limit`."""
-    best = _best(scores, limit)
-    rows: list[int] = best.tolist()
-    by_rank = sorted(zip((-scores[best]).tolist(), (ids[row] for row in rows), strict=True))
+
+def rank_rows(
+    id_of: Callable[[int], str], rows: NDArray[np.integer], scores: Scores, limit: int | None
+) -> Ranking:
+    """Best first, ties by id, at most `limit`. `scores` has one for each of the rows."""
+    if limit is not None and len(rows) > limit:
+        best = scores >= (lowest_of_best(scores, limit) if limit else np.inf)
+        rows, scores = rows[best], scores[best]
+    by_rank = sorted(zip((-scores).tolist(), map(id_of, rows.tolist()), strict=True))
     return [Match(id, -score) for score, id in by_rank[:limit]]
 
 
-def _best(scores: NDArray[np.float64], limit: int | None) -> NDArray[np.intp]:
-    """The rows of the `limit` highest scores above zero, and all that tie with the last of them.
+def lowest_of_best(scores: Scores, limit: int) -> float:
+    """The score of the last of the `limit` best; there are at least as many."""
+    return float(np.partition(scores, len(scores) - limit)[len(scores) - limit])
 
-    Only rows above zero are partitioned: numpy's partition is slow on arrays full of equal values.
-    """
-    rows = np.flatnonzero(scores > 0)
-    if limit is None or len(rows) <= limit:
-        return rows
-    candidates = scores[rows]
-    floor = np.partition(candidates, len(rows) - limit)[len(rows) - limit] if limit else np.inf
-    return rows[candidates >= floor]
+
+class ScoreBoard(local):
+    """Zeros to add scores up in, one for each row and thread: what a lookup touches, it cleans."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._scores: Scores | None = None
+
+    @contextmanager
+    def clean(self) -> Generator[tuple[Scores, list[Rows]]]:
+        """The zeros, and a list for the rows that are touched."""
+        scores, self._scores = self._scores, None  # who is interrupted leaves no dirty one
+        scores = np.zeros(self._rows) if scores is None else scores
+        touched: list[Rows] = []
+        yield scores, touched
+        _wipe(scores, touched)
+        self._scores = scores
+
+
+def _wipe(scores: Scores, touched: Sequence[Rows]) -> None:
+    """Put zeros back: everywhere, where that is less work."""
+    if sum(map(len, touched)) * 16 > len(scores):
+        scores.fill(0.0)
+        return
+    for rows in touched:
+        scores[rows] = 0.0

@@ -1,13 +1,13 @@
 """The `bm25` arm in SQLite: FTS5 over the terms that our tokeniser made."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from toolcrib.index.bm25_formula import FieldWeights, ideal
 from toolcrib.index.sqlite.lookup import rank_scored, storable
 from toolcrib.index.sqlite.tables import Tables
-from toolcrib.model import Ranking, Variant
+from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 
 MOST_TERMS = 1000
 """FTS5 reads an expression in quadratic time: 5 ms for a thousand terms, 5 s for 60,000."""
@@ -25,7 +25,11 @@ class Bm25:
     weights: FieldWeights
 
     def lookup(
-        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+        self,
+        variant: Variant,
+        *,
+        limit: int | None = None,
+        exclude: NameFilter = EXCLUDE_NOTHING,
     ) -> Ranking:
         """Whatever has at least one of the first thousand terms, by its share of the ideal BM25."""
         terms = storable(variant.terms)[:MOST_TERMS]

@@ -3,12 +3,15 @@
 A search reads one `SqliteView`: one generation, in one transaction.
 """
 
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+import json
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
 
 from toolcrib.index.bm25_formula import FieldWeights
 from toolcrib.index.document import Document
@@ -20,8 +23,11 @@ from toolcrib.index.sqlite.lookup import storable
 from toolcrib.index.sqlite.tables import FORMAT, Pointer, Tables, current_pointer, switch_pointer
 from toolcrib.index.sqlite.vector import Vector
 from toolcrib.store import SqliteStore
-from toolcrib.text import Speller
+from toolcrib.text import CountedWords, Speller
 
+_HASHES = "SELECT id, text_hash FROM doc_N WHERE id IN (SELECT value FROM json_each(?))"
+_WITHOUT_VECTOR = "SELECT id FROM doc_N WHERE doc NOT IN (SELECT doc FROM vector_N) ORDER BY id"
+_COUNTS = "SELECT term, doc FROM vocabulary_N"
 _NAMED = "SELECT id FROM spelling_N JOIN doc_N USING (doc) WHERE spelling = ? ORDER BY id"
 
 
@@ -36,6 +42,11 @@ class SqliteView:
     bm25: Bm25
     vector: Vector | None
     spell: Callable[[], Speller]
+
+    @property
+    def count(self) -> int:
+        """How many documents there are."""
+        return self.tables.run("SELECT count(*) FROM doc_N").get
 
     @property
     def vector_size(self) -> int:
@@ -59,6 +70,14 @@ class SqliteView:
     def speller(self) -> Speller:
         """As the protocol says."""
         return self.spell()
+
+    def text_hashes(self, ids: Iterable[str]) -> Mapping[str, bytes]:
+        """As the protocol says."""
+        return dict(self.tables.run(_HASHES, (json.dumps(storable(ids)),)).fetchall())
+
+    def without_vector(self) -> Sequence[str]:
+        """As the protocol says."""
+        return self._ids(_WITHOUT_VECTOR)
 
     def _ids(self, sql: str, *bindings: str) -> list[str]:
         return [id for (id,) in self.tables.run(sql, bindings)]
@@ -118,13 +137,29 @@ class SqliteEngine:
     ) -> None:
         """Change the rows of the current generation, in one transaction."""
         new = {document.id: document for document in put}
+        with self._changing(mark, base) as tables:
+            rows.remove(tables, [*new, *remove])
+            rows.put(tables, new.values())
+
+    def add_vectors(
+        self,
+        vectors: Mapping[str, NDArray[np.float32]],
+        *,
+        mark: str = "",
+        base: str | None = None,
+    ) -> None:
+        """As the protocol says, in one transaction."""
+        with self._changing(mark, base) as tables:
+            rows.put_vectors(tables, vectors)
+
+    @contextmanager
+    def _changing(self, mark: str, base: str | None) -> Generator[Tables]:
+        """The tables of the current generation; it is another one when they are changed."""
         with self._store.write() as db:
             pointer = _usable(db)
             if base not in (None, pointer.mark):
                 raise Superseded
-            tables = Tables(db, pointer.tables)
-            rows.remove(tables, [*new, *remove])
-            rows.put(tables, new.values())
+            yield Tables(db, pointer.tables)
             switch_pointer(db, pointer._replace(generation=pointer.generation + 1, mark=mark))
 
     def mark(self) -> str:
@@ -146,7 +181,7 @@ class SqliteEngine:
 
     def _speller_of(self, generation: int, tables: Tables) -> Speller:
         if (speller := self._spellers.get(generation)) is None:
-            speller = Speller(dict(tables.run("SELECT term, doc FROM vocabulary_N")))
+            speller = Speller(CountedWords(dict(tables.run(_COUNTS))))
             self._spellers = {generation: speller}
         return speller
 

@@ -1,14 +1,14 @@
 """The `like` arm in SQLite: the words of labels in a table; the formula is in `fuzzy_match`."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from toolcrib.index.fuzzy_match import Vocabulary, by_likeness, hopeless, likeness, longest_in_reach
 from toolcrib.index.sqlite.lookup import storable
 from toolcrib.index.sqlite.tables import Tables
-from toolcrib.model import Ranking, Variant
+from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 
 # For each label, the characters found: of each word of the query the best that the label has.
 _FOUND = """
@@ -38,7 +38,11 @@ class Like:
     labels: Callable[[], Labels]
 
     def lookup(
-        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+        self,
+        variant: Variant,
+        *,
+        limit: int | None = None,
+        exclude: NameFilter = EXCLUDE_NOTHING,
     ) -> Ranking:
         """The capabilities with a label like the query, by the likeness of their best label."""
         words = storable(variant.words)

@@ -1,15 +1,15 @@
 """What the arms in SQLite share: texts that can be bound, and scores made into a ranking."""
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from toolcrib.index.sqlite.tables import Bindings, Tables
-from toolcrib.model import Match, Ranking
+from toolcrib.model import Match, NameFilter, Ranking
 
 _RANKED = """
 WITH scored(doc, score) AS MATERIALIZED ({scored})
 SELECT id, score FROM scored CROSS JOIN doc_N USING (doc)
-WHERE score > 0 AND id NOT IN (SELECT value FROM json_each(?))
+WHERE score > 0 AND (id IN (SELECT value FROM json_each(?))) = ?
 ORDER BY score DESC, id LIMIT ?
 """
 _NO_LIMIT = -1
@@ -29,12 +29,13 @@ def rank_scored(
     bindings: Bindings,
     *,
     limit: int | None,
-    exclude: Collection[str],
+    exclude: NameFilter,
 ) -> Ranking:
     """What scores above zero, best first, ties by id. `scored` selects `doc` and `score`."""
     most = _NO_LIMIT if limit is None else limit
     sql = _RANKED.replace("{scored}", scored)
-    found = tables.run(sql, (*bindings, json.dumps(list(exclude)), most)).fetchall()
+    excluding = json.dumps(list(exclude.names)), exclude.inverted
+    found = tables.run(sql, (*bindings, *excluding, most)).fetchall()
     return [Match(id, score) for id, score in found]
 
 

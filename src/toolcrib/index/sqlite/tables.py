@@ -4,7 +4,7 @@ The tables carry the number of their generation in their names, so that the next
 beside them: virtual tables do not survive being renamed. In the statements of this package `_N`
 stands for the number. One row, the pointer, says which generation is current.
 
-    doc_N       a number for each id
+    doc_N       a number for each id, and the hash of the text that was embedded
     spelling_N  the folded spellings of its name
     label_N     the words of its labels, each with the label's length in characters
     bm25_N      its terms by field: FTS5 without the text, which nobody reads back
@@ -22,11 +22,11 @@ from toolcrib.index.document import FIELDS
 
 Bindings: TypeAlias = Sequence[int | float | bytes | str | None]
 
-FORMAT = 2
+FORMAT = 3
 """Raise it when these tables, or the terms that go into them, change their meaning."""
 
 _MADE = f"""
-CREATE TABLE doc_N (doc INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
+CREATE TABLE doc_N (doc INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, text_hash BLOB);
 CREATE TABLE spelling_N (
     spelling TEXT, doc INTEGER, PRIMARY KEY (spelling, doc)
 ) WITHOUT ROWID;

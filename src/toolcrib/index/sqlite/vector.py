@@ -4,13 +4,12 @@ The scan is a plain table's, not that of sqlite-vec's own: it costs a third more
 any limit (theirs ends at 4,096), breaks ties by id, and needs no size in its definition.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Self
 
 from toolcrib.index.sqlite.lookup import rank_scored
 from toolcrib.index.sqlite.tables import Tables
-from toolcrib.model import Ranking, Variant
+from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 from toolcrib.store import vector_bytes
 
 _SCORED = "SELECT doc, 1 - vec_distance_cosine(vector, ?) FROM vector_N"
@@ -35,7 +34,11 @@ class Vector:
         return self.tables.run(_SIZE).get
 
     def lookup(
-        self, variant: Variant, *, limit: int | None = None, exclude: Collection[str] = ()
+        self,
+        variant: Variant,
+        *,
+        limit: int | None = None,
+        exclude: NameFilter = EXCLUDE_NOTHING,
     ) -> Ranking:
         """Whatever has a cosine above zero with the query, the largest first."""
         if variant.vector is None:

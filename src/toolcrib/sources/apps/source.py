@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from toolcrib.errors import DeclarationError, SourceError, UnknownTool
 from toolcrib.model import (
@@ -31,6 +32,19 @@ from toolcrib.text import list_nearest
 REGISTER_S = 5.0
 
 
+FORMAT = 1
+"""Of the tools that a record becomes: another one whenever the same record becomes others."""
+
+
+class AppTools(NamedTuple):
+    """The tools of a record, what is wrong with the others by name, and the raw ones that count."""
+
+    record: KnownApp
+    tools: Mapping[str, ToolInfo]
+    refused: Mapping[str, str]
+    good: tuple[JsonObject, ...]
+
+
 class AppSource:
     """Lists and calls the tools of one app: what it registered last, whether or not it runs.
 
@@ -54,29 +68,57 @@ class AppSource:
         self._cache = cache
         self._loop = loop
         self._trusted = record.name in rules.trusted
-        self._tools: Mapping[str, ToolInfo] = {}
-        self._refused: Mapping[str, str] = {}
+        self._made: AppTools | None = None
+        self._adopted: tuple[KnownApp, Mapping[str, str]] | None = None
+        self._unwritten = ""
+        self._stamped: tuple[KnownApp, str] = KnownApp(""), ""
         self._peer: Peer | None = None
         self._fresh = False
         self._parting: asyncio.Future[None] | None = None
         self._launcher = AppLauncher(record.name, rules.timeouts, address, self._rest)
         self._changed: Callable[[], None] = lambda: None
-        self._read(record.tools)
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What is wrong with tools of the app, and with the launch command it proposed."""
-        bad = (f"app {self.id!r}: {reason}" for reason in self._refused.values())
+        reasons = (*self._refused().values(), *filter(None, [self._unwritten]))
+        bad = (f"app {self.id!r}: {reason}" for reason in reasons)
         return (*bad, *filter(None, [self._doubt]))
 
     def capabilities(self) -> Sequence[ToolInfo]:
         """What the app registered last, in that order."""
-        return tuple(self._tools.values())
+        return tuple(self._listed().tools.values())
+
+    def stamp(self) -> str:
+        """The same as long as it has the same tools: what it registered, how it is launched."""
+        record, stamp = self._stamped
+        if record is not self.record:
+            record = self.record
+            facts = (FORMAT, self.id, self._trusted, list(self.launch), list(record.tools))
+            stamp = json_digest(facts)
+            self._stamped = record, stamp
+        return stamp
+
+    def summary(self) -> JsonObject:
+        """What is wrong with some of its tools, by name."""
+        return {"refused": {**self._refused()}}
+
+    def adopt(self, summary: JsonObject) -> None:
+        """Go on with a summary of the same stamp. Its tools are made when somebody needs them."""
+        match summary:
+            case {"refused": {**refused}}:
+                self._adopted = self.record, {name: str(why) for name, why in refused.items()}
+            case _:
+                return
+
+    def state_of_all(self) -> State:
+        """Ready while the app is connected, else asleep."""
+        return "ready" if self._launcher.awake.is_set() else "asleep"
 
     def state(self, name: str) -> State:
-        """Ready while the app is connected, else asleep. Raises `UnknownTool`."""
+        """The same. Raises `UnknownTool`."""
         self._tool(name)
-        return "ready" if self._launcher.awake.is_set() else "asleep"
+        return self.state_of_all()
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call this from now on, from any thread, whenever tools or states may have changed."""
@@ -124,16 +166,17 @@ class AppSource:
 
         The first time after connecting they replace all earlier tools.
         """
-        earlier = () if self._fresh else self.record.tools
+        earlier = () if self._fresh else self._listed().good
         names = [tool.get("name") for tool in tools]
-        self._read((*(tool for tool in earlier if tool.get("name") not in names), *tools))
+        self._replace((*(tool for tool in earlier if tool.get("name") not in names), *tools))
         self._fresh = False
         self._keep()
-        return self._refused
+        failed = {"": self._unwritten} if self._unwritten else {}
+        return {**self._refused(), **failed}
 
     def unregister(self, names: Sequence[str]) -> None:
         """Remove tools. A name that is not here is removed already."""
-        self._read([tool for tool in self.record.tools if tool.get("name") not in names])
+        self._replace([each for each in self._listed().good if each.get("name") not in names])
         self._keep()
 
     async def announce(self) -> None:
@@ -165,12 +208,30 @@ class AppSource:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._launcher.awake.wait(), min(REGISTER_S, most_s))
 
-    def _read(self, raw: Sequence[JsonObject]) -> None:
+    def _listed(self) -> AppTools:
+        """Its tools, made once for each record. Any thread may call this."""
+        record, made = self.record, self._made
+        if made is None or made.record is not record:
+            made = self._made = self._read(record)
+        return made
+
+    def _refused(self) -> Mapping[str, str]:
+        """What is wrong with some tools, by name."""
+        adopted = self._adopted
+        return adopted[1] if adopted and adopted[0] is self.record else self._listed().refused
+
+    def _replace(self, raw: Sequence[JsonObject]) -> None:
+        """Have these tools from now on, without those that cannot be used."""
+        made = self._read(replace(self.record, tools=tuple(raw)))
+        self.record = replace(made.record, tools=made.good)
+        self._made = made._replace(record=self.record)
+
+    def _read(self, record: KnownApp) -> AppTools:
         """Make tools of what the app registers. One that is wrong hides no other."""
         tools: dict[str, ToolInfo] = {}
         refused: dict[str, str] = {}
         good: list[JsonObject] = []
-        for each in raw:
+        for each in record.tools:
             try:
                 tool = self._one(each, tools)
             except DeclarationError as error:
@@ -178,8 +239,7 @@ class AppSource:
             else:
                 tools[tool.name] = tool
                 good.append(each)
-        self._tools, self._refused = tools, refused
-        self.record = replace(self.record, tools=tuple(good))
+        return AppTools(record, tools, refused, tuple(good))
 
     def _one(self, raw: JsonObject, others: Mapping[str, ToolInfo]) -> ToolInfo:
         tool = self._pinned(raw, tool_from_json(raw, self.id, trusted=self._trusted))
@@ -196,10 +256,11 @@ class AppSource:
 
     def _keep(self) -> None:
         """Write the record to the cache. A failure is a problem in the list, no more."""
+        self._unwritten = ""
         try:
             self._cache.write(self.record)
         except SourceError as error:
-            self._refused = {**self._refused, "": str(error)}
+            self._unwritten = str(error)
         self._launcher.awake.set()
 
     def _rest(self) -> bool:
@@ -213,7 +274,7 @@ class AppSource:
         return True
 
     def _tool(self, name: str) -> ToolInfo:
-        tools = self._tools
+        tools = self._listed().tools
         if name not in tools:
             near = list_nearest(name, list(tools))
             raise UnknownTool(

@@ -10,6 +10,7 @@
                              transport ── stdio, Streamable HTTP, SSE, with the tap in between
 
     source            `McpSource`: one server, as pool and calls see it; `status` says how it is
+    summary           what is known of a listing that need not be read
     servers           `McpServers`: all that are configured; a changed file exchanges sources
     trust, identity   which definitions are approved, by pin, and for which program
     offers            resources, prompts, completions and subscriptions
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
         unknown_server,
     )
     from toolcrib.sources.mcp.source import McpSource, RefreshResult
-    from toolcrib.sources.mcp.status import ServerStatus, unusable_entry
+    from toolcrib.sources.mcp.status import ServerStatus, missing_variables, unusable_entry
     from toolcrib.sources.mcp.trust import ReviewStatus
 else:
     __getattr__, __dir__ = lazy_names(
@@ -78,7 +79,7 @@ else:
                 "unknown_server",
             ),
             "source": ("McpSource", "RefreshResult"),
-            "status": ("ServerStatus", "unusable_entry"),
+            "status": ("ServerStatus", "missing_variables", "unusable_entry"),
             "trust": ("ReviewStatus",),
         },
     )
@@ -106,6 +107,7 @@ __all__ = [
     "Switches",
     "find_server",
     "log_path",
+    "missing_variables",
     "old_log",
     "read_servers",
     "read_table",

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from toolcrib.sources.mcp.config.package_runner import command_name, package_runner
 from toolcrib.sources.mcp.config.server import ServerCommand
+from toolcrib.sources.mcp.outcome import StartDiagnosis
 from toolcrib.sources.mcp.sanitize import short_line
 from toolcrib.sources.mcp.server_log import error_lines
 
@@ -22,16 +23,6 @@ LONGEST_NAME = 80
 MOST_VARIABLES = 3
 LONGEST_END = 16 * 1024
 """How much of stderr is searched, at either end."""
-
-
-class StartDiagnosis(NamedTuple):
-    """In our own words, to be put into a sentence: "does not start: REASON", "the user can REMEDY".
-
-    The remedy is what to do before the next start.
-    """
-
-    reason: str
-    remedy: str
 
 
 class StartAttempt(NamedTuple):

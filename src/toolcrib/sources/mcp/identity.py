@@ -19,9 +19,7 @@ from typing import NamedTuple
 
 from toolcrib.sources.mcp.config.environment import references
 from toolcrib.sources.mcp.config.package_runner import CONTAINERS, PACKAGE_RUNNERS, command_name
-from toolcrib.sources.mcp.config.secret_values import masked_entry
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig, Transport
-from toolcrib.strict_json import canonical_json
 
 # Programs that run whatever their arguments say.
 _RUN_ANYTHING = frozenset(
@@ -69,15 +67,22 @@ _LOADING = re.compile(
 )
 
 
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
 class ServerIdentity(NamedTuple):
-    """The `hash` that a server's decisions are filed by, and its `entry` without secrets, as JSON.
+    """The `hash` that a server's decisions are filed by.
 
     `former` is the hash that the same entry had in an earlier version; empty if there is none.
     """
 
     hash: str
     former: str = ""
-    entry: str = ""
+
+    @property
+    def config_hash(self) -> str:
+        """That of the whole entry, by which its listing is filed."""
+        return self.former or self.hash
 
 
 def identity_of(config: ServerConfig, key: bytes) -> ServerIdentity:
@@ -87,10 +92,9 @@ def identity_of(config: ServerConfig, key: bytes) -> ServerIdentity:
     any word may have been changed by another hand.
     """
     whole = config_hash(config.transport, key)
-    entry = canonical_json(masked_entry(config.transport))
     if not config.is_own:
-        return ServerIdentity(whole, entry=entry)
-    return ServerIdentity(program_hash(config.transport, key), whole, entry)
+        return ServerIdentity(whole)
+    return ServerIdentity(program_hash(config.transport, key), whole)
 
 
 def config_hash(transport: Transport, key: bytes) -> str:
@@ -105,8 +109,7 @@ def program_hash(transport: Transport, key: bytes) -> str:
 
 
 def _hash(facts: Mapping[str, object], key: bytes) -> str:
-    canonical = json.dumps(facts, sort_keys=True, separators=(",", ":"))
-    return hashlib.blake2b(canonical.encode(), key=key, digest_size=32).hexdigest()
+    return hashlib.blake2b(_canonical(facts).encode(), key=key, digest_size=32).hexdigest()
 
 
 def _command(transport: ServerCommand) -> dict[str, object]:

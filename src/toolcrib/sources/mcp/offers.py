@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from toolcrib.model import CallContext, JsonObject, Outcome
 from toolcrib.sources.definition import clean_json
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
-from toolcrib.sources.mcp.lifecycle.cache import ServerMemory
+from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.lifecycle.notifications import OnUpdate
 from toolcrib.sources.mcp.lifecycle.supervisor import ServerSupervisor
-from toolcrib.sources.mcp.listing import KnownServer, OfferKind
+from toolcrib.sources.mcp.listing import OfferKind
 from toolcrib.text import without_hidden
 
 LONGEST_KEY = 2_048
@@ -42,21 +42,31 @@ class Offers:
     `content` of an outcome is the result of the protocol, as JSON.
     """
 
-    def __init__(self, memory: ServerMemory, supervisor: ServerSupervisor) -> None:
+    def __init__(
+        self,
+        memory: ServerMemory,
+        supervisor: Callable[[], ServerSupervisor],
+        kinds: Callable[[], frozenset[str]],
+    ) -> None:
         self._memory = memory
         self._supervisor = supervisor
-        self._items: tuple[KnownServer | None, dict[OfferKind, tuple[OfferedItem, ...]]] = None, {}
+        self._kinds = kinds
+        self._items: tuple[str, dict[OfferKind, tuple[OfferedItem, ...]]] = "", {}
+
+    def kinds(self) -> frozenset[str]:
+        """The kinds of which there is something; none while nobody trusts the server."""
+        return self._kinds()
 
     def listed(self, kind: OfferKind) -> tuple[OfferedItem, ...]:
         """What the server listed when it was last reached; nothing while nobody trusts it."""
-        known = self._memory.known
-        if known is None or not self._memory.serves_offers():
+        if kind not in self._kinds():
             return ()
-        if self._items[0] is not known:
-            self._items = known, {}
-        items = self._items[1]
+        version, items = self._items
+        if not version or version != self._memory.version():
+            version, items = self._items = self._memory.version(), {}
         if kind not in items:
-            items[kind] = read_offers(kind, known.listing.offers.get(kind, ()))
+            known = self._memory.known
+            items[kind] = read_offers(kind, known.listing.offers.get(kind, ()) if known else ())
         return items[kind]
 
     def listen(self, on_change: Callable[[frozenset[str]], None]) -> Callable[[], None]:
@@ -87,14 +97,14 @@ class Offers:
 
         The server is not idle for as long. After a restart it goes on.
         """
-        return await self._supervisor.subscribe(uri, on_update, context)
+        return await self._supervisor().subscribe(uri, on_update, context)
 
     def unwatch(self, uri: str, on_update: OnUpdate) -> None:
         """End that, soon."""
-        self._supervisor.unsubscribe(uri, on_update)
+        self._supervisor().unsubscribe(uri, on_update)
 
     async def _request(self, request: UpstreamRequest, context: CallContext) -> Outcome:
-        return await self._supervisor.request(request, context, self._memory.check_offers)
+        return await self._supervisor().request(request, context, self._memory.check_offers)
 
 
 def read_offers(kind: OfferKind, listed: Sequence[JsonObject]) -> tuple[OfferedItem, ...]:

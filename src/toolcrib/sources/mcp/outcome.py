@@ -3,7 +3,17 @@
 from typing import NamedTuple
 
 from toolcrib.model import CallError, Outcome, Phase
-from toolcrib.sources.mcp.diagnosis import StartDiagnosis
+
+
+class StartDiagnosis(NamedTuple):
+    """In our own words, to be put into a sentence: "does not start: REASON", "the user can REMEDY".
+
+    The remedy is what to do before the next start.
+    """
+
+    reason: str
+    remedy: str
+
 
 NO_DIAGNOSIS = StartDiagnosis("", "")
 

@@ -6,6 +6,7 @@ What is longer, deeper or larger than its bound is cut or refused. See also `tex
 import json
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 from toolcrib.model import Json
@@ -15,6 +16,9 @@ READ_AHEAD = 8
 """How many times the wanted length is read, as spaces and hidden characters are removed."""
 DEEPEST = 32
 LARGEST_SCHEMA = 64 * 1024
+_PLAIN = (str, int, float, type(None))
+_ODD = ("\\ud", "NaN", "Infinity")
+"""Only a JSON text with one of these may have a lone surrogate, or a number that is none."""
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -39,14 +43,18 @@ def _line(text: str) -> str:
 
 
 def bounded_json(value: Json, *, deepest: int = DEEPEST, largest: int = LARGEST_SCHEMA) -> Json:
-    """A copy without lone surrogates, NaN and infinities. Raises `TooLarge`."""
+    """The value without lone surrogates, NaN and infinities. Raises `TooLarge`.
+
+    What has none of these is not copied.
+    """
     return measured_json(value, deepest=deepest, largest=largest)[0]
 
 
 def measured_json(value: Json, *, deepest: int, largest: int) -> tuple[Json, int]:
     """The same, and its size in bytes."""
-    bounded = _bounded_value(value, deepest)
-    size = len(json.dumps(bounded))
+    text = _plain_text(value, deepest)
+    bounded = _bounded_value(value, deepest) if text is None else value
+    size = len(json.dumps(bounded) if text is None else text)
     if size > largest:
         raise TooLarge(f"is larger than {largest // 1024} KiB")
     return bounded, size
@@ -55,6 +63,30 @@ def measured_json(value: Json, *, deepest: int, largest: int) -> tuple[Json, int
 def without_surrogates(text: str, most: int) -> str:
     """At most so many characters of the text, without lone surrogates."""
     return text[:most].encode("utf-8", "replace").decode()
+
+
+def _plain_text(value: Json, deepest: int) -> str | None:
+    """The JSON of a value that need not be changed; None if one has to look more closely."""
+    if _may_be_deeper(value, deepest):
+        return None
+    try:
+        text = json.dumps(value)
+    except TypeError:
+        return None
+    return None if any(sign in text for sign in _ODD) else text
+
+
+def _may_be_deeper(value: Json, deepest: int) -> bool:
+    """Whether there is an object or a list within more than so many others, or something odd."""
+    level: list[Any] = [value]
+    for _ in range(deepest):
+        outer = [each for each in level if not isinstance(each, _PLAIN)]
+        if not outer:
+            return False
+        if not all(type(one) in (dict, list) for one in outer):
+            return True
+        level = [each for one in outer for each in (one.values() if type(one) is dict else one)]
+    return not all(isinstance(each, _PLAIN) for each in level)
 
 
 def _bounded_value(value: Json, deepest: int) -> Json:

@@ -1,7 +1,7 @@
 """The one door to the MCP SDK: what we use of it, by the names it promises to keep.
 
 Importing this takes about half a second, so only what runs once a server is started does. The
-private names are the types of what a transport yields, and the stream that carries contexts along.
+private names are the types of what a transport yields.
 """
 
 from typing import Literal, TypeAlias, TypedDict
@@ -18,10 +18,9 @@ from anyio.abc import AsyncResource, TaskGroup
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import Client, MCPError
 from mcp.client import ClientSession, Transport
-from mcp.client._transport import TransportStreams, WriteStream
+from mcp.client._transport import ReadStream, TransportStreams, WriteStream
 from mcp.client.session import ClientRequestContext
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._context_streams import ContextReceiveStream
 from mcp.shared._httpx_utils import request_within_origin, stream_within_origin
 from mcp.shared.message import SessionMessage
 from mcp_types import (
@@ -104,7 +103,6 @@ __all__ = [
     "ClosedResourceError",
     "CompleteRequest",
     "CompleteResult",
-    "ContextReceiveStream",
     "CreateMessageRequestParams",
     "CreateMessageResult",
     "DiscoverResult",
@@ -129,6 +127,7 @@ __all__ = [
     "PaginatedRequestParams",
     "ReadResourceRequest",
     "ReadResourceResult",
+    "ReadStream",
     "Request",
     "SessionMessage",
     "SubscribeRequest",

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from toolcrib.system import FileLock, make_private_folder
 from toolcrib.text import Redactor, printable
@@ -69,6 +70,14 @@ class ServerLog:
     def __init__(self, server: str, path: Path | None = None) -> None:
         self._server = server
         self._path = path
+        self._state_folder: Path | None = None
+
+    @classmethod
+    def within(cls, state_folder: Path, server: str) -> Self:
+        """In the file that is the server's own; which one that is, is worked out at first need."""
+        log = cls(server)
+        log._state_folder = state_folder
+        return log
 
     def note(self, event: str, *, aloud: bool = True) -> None:
         """Write what happened to the server; `aloud`: into the log of our own process too."""
@@ -88,6 +97,8 @@ class ServerLog:
 
     def write(self, lines: str) -> None:
         """Append whole lines."""
+        if self._path is None and self._state_folder:
+            self._path = log_path(self._state_folder, self._server)
         path = self._path
         if path is None:
             return

@@ -3,11 +3,12 @@
 from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from toolcrib.errors import ConfigError, ToolcribError
+from toolcrib.errors import ConfigError, StoreError, ToolcribError
 from toolcrib.model import Json
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.config.server_entry import ServerEntry
@@ -17,7 +18,8 @@ from toolcrib.sources.mcp.config.servers_file import (
     read_servers,
 )
 from toolcrib.sources.mcp.identity import config_hash, identity_of
-from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, ServerMemory, cached_tools
+from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, cached_tools
+from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
@@ -157,15 +159,18 @@ class McpServers:
         state = self._state = self._state or open_install_state(self._state_folder)
         self.problems += state.problems
         before = {source.config.id: source for source in self.sources}
-        return tuple(
+        sources = tuple(
             _reused(before.get(each.id), each) or self._source(each, state) for each in configs
         )
+        with suppress(StoreError):  # this is only for cleaning up
+            state.decisions.used(*(each.trust.source for each in sources))
+        return sources
 
     def _source(self, config: ServerConfig, state: InstallState) -> McpSource:
-        hashed = config_hash(config.transport, state.key)
-        trust = ServerTrust(config, state.decisions, identity_of(config, state.key))
-        log = ServerLog(config.id, log_path(self._state_folder, config.id))
-        memory = ServerMemory(config.id, hashed, self._cache, trust, log)
+        identity = identity_of(config, state.key)
+        trust = ServerTrust(config, state.decisions, identity)
+        log = ServerLog.within(self._state_folder, config.id)
+        memory = ServerMemory(config.id, identity.config_hash, self._cache, trust, log)
         return McpSource(config, memory, self._loop, LoginFile(self._logins, config.id))
 
 
@@ -179,6 +184,8 @@ def _reused(source: McpSource | None, config: ServerConfig) -> McpSource | None:
 
 def _with_rules(config: ServerConfig, rules: ServerRules) -> ServerConfig:
     defer = config.defer if rules.always_load else config.defer or "automatic"
+    if (defer, rules.env_from) == (config.defer, config.inherits):
+        return config
     return replace(config, defer=defer, inherits=rules.env_from)
 
 

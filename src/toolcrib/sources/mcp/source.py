@@ -5,13 +5,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
+from threading import Lock
 from typing import NamedTuple
 
 from toolcrib.errors import SourceError, UnknownTool
 from toolcrib.model import (
     Call,
     CallContext,
+    JsonObject,
     Outcome,
     SourceKind,
     State,
@@ -19,20 +21,19 @@ from toolcrib.model import (
 )
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
-from toolcrib.sources.mcp.diagnosis import StartDiagnosis
-from toolcrib.sources.mcp.lifecycle.cache import ServerMemory
+from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 from toolcrib.sources.mcp.lifecycle.supervisor import NEEDS_LOGIN, ServerSupervisor
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.offers import Offers
-from toolcrib.sources.mcp.outcome import StartFailed, StartFailure
+from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed, StartFailure
 from toolcrib.sources.mcp.status import (
     ServerStatus,
     why_unavailable,
 )
-from toolcrib.sources.mcp.tool_definitions import ToolDefinitions, define_tools
-from toolcrib.sources.mcp.transport.isolation import missing_program
-from toolcrib.sources.mcp.trust import ServerJudgement
+from toolcrib.sources.mcp.summary import ListingSummary, listing_stamp
+from toolcrib.sources.mcp.tool_definitions import NONE_DEFINED, ToolDefinitions, define_tools
+from toolcrib.sources.mcp.trust import NOTHING, ServerJudgement
 from toolcrib.system import resident_bytes
 
 
@@ -55,7 +56,6 @@ class McpSource:
     """Lists what is known of a server without starting it; starts it when a tool is called.
 
     Callers may be on any thread, with any event loop or none: connections live on the server loop.
-    `offers` are its resources and prompts.
     """
 
     kind: SourceKind = "mcp"
@@ -73,64 +73,99 @@ class McpSource:
         self._memory = memory
         self._loop = loop
         self._logins = logins
-        self._supervisor = ServerSupervisor(config, memory, loop, logins)
-        self.offers = Offers(memory, self._supervisor)
-        self._defined: tuple[ServerJudgement | None, ServerConfig, ToolDefinitions]
-        self._defined = None, config, ToolDefinitions({}, ())
+        self._config = config
+        self._on_change: Callable[[], None] | None = None
+        self._made: ServerSupervisor | None = None
+        self._making = Lock()
+        self._summary = ListingSummary()
         self._refreshing: set[Future[RefreshResult]] = set()
-        loop.on_stop.append(self._supervisor.close)
 
     @property
     def config(self) -> ServerConfig:
         """How it is configured. Another one takes effect at once, and must be of this process."""
-        return self._supervisor.config
+        return self._made.config if self._made else self._config
 
     @config.setter
     def config(self, config: ServerConfig) -> None:
-        self._supervisor.config = config
+        with self._making:
+            self._config = config
+            if self._made:
+                self._made.config = config
+
+    @cached_property
+    def offers(self) -> Offers:
+        """Its resources and prompts."""
+        kinds = lambda: self._summarized().offers  # noqa: E731 - asked for each time
+        return Offers(self._memory, lambda: self._supervisor, kinds)
 
     @property
     def starting(self) -> str:
         """What its start is at, for people; empty while it does not start."""
-        phase = self._supervisor.phase
+        phase = self._made.phase if self._made else None
         return phase.words() if phase else ""
 
     @property
     def is_unknown(self) -> bool:
         """Whether its tools were never listed, as it is configured, and may be."""
-        return self._memory.known is None and not self.config.disabled
+        return not self.config.disabled and self._memory.head() is None
 
     @property
     def listing(self) -> bool:
         """Whether it is about to be listed for the first time, or just being so."""
-        return bool(self._refreshing) and self._memory.known is None
+        return bool(self._refreshing) and self._memory.head() is None
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What was wrong with the last listing, and that there is none yet."""
-        problem = self._memory.problem
+        summary, problem = self._summarized(), self._memory.problem
         if self.is_unknown and not self.listing and not problem:
             status = self.status()
             problem = f"MCP server {self.server!r}: {status.reason} → {status.remedy}"
-        judgement, definitions = self._look()
-        return (*filter(None, [problem, self._review_problem(judgement)]), *definitions.problems)
+        return (*filter(None, [problem, summary.review_problem(self.server)]), *summary.problems)
 
     def capabilities(self) -> Sequence[ToolInfo]:
         """What the server listed when it was last reached, in its order. Starts nothing."""
-        return tuple(self._look()[1].tools.values())
+        return tuple(self._look().tools.values())
+
+    def stamp(self) -> str:
+        """The same as long as it would list the same tools; empty if that cannot be told.
+
+        It covers the listing, by its version; the decisions, by their seals; and the configuration.
+        """
+        return self._stamp(self._memory.version(), self.trust.mark())
+
+    def summary(self) -> JsonObject:
+        """What else is known of its listing."""
+        return self._summarized().as_json()
+
+    def adopt(self, summary: JsonObject) -> None:
+        """Go on with a summary of the same stamp. The listing is read when somebody needs it."""
+        if (stamp := self.stamp()) and (known := ListingSummary.of_json(summary, stamp)):
+            self._summary = known
+
+    def state_of_all(self) -> State:
+        """Ready while the server is up, else asleep; or that it wants a login."""
+        if self._is_up:
+            return "ready"
+        failure = self._memory.failure
+        if failure is None or failure.code != NEEDS_LOGIN:
+            return "asleep"
+        since = self._logins.written if self._logins else 0.0
+        return "asleep" if since > failure.at else "needs_login"
 
     def state(self, name: str) -> State:
-        """Ready while the server is up, else asleep; or that it wants a login, or a review.
+        """The same; or that the tool waits for a review.
 
         As decided when `capabilities` was last called: a list of tools is of one moment.
         """
-        judgement, _, definitions = self._defined
-        if judgement is None or name not in definitions.tools:
-            judgement = self._check(name)
+        listed = self._memory.definitions
+        if listed is None or name not in listed.tools:
+            listed = self._check(name)
+        judgement = listed.judgement or NOTHING
         judged = judgement.tools.get(name)
         if judged is None or judged.status == "rejected":
             return "unreviewed"  # it was listed a moment ago, and is no longer
-        return self._server_state() if judged.status == "approved" else judged.status
+        return self.state_of_all() if judged.status == "approved" else judged.status
 
     async def call(self, call: Call, context: CallContext) -> Outcome:
         """Call a tool, starting the server if need be. Raises `UnknownTool`.
@@ -138,7 +173,7 @@ class McpSource:
         What was decided is looked up right before the call is sent; and before a server is started,
         so that none is started for nothing.
         """
-        if not self._supervisor.up or call.name not in self._defined[2].tools:
+        if not self._is_up or call.name not in self._memory.judge().tools:
             self._check(call.name)
         check = partial(self._memory.check, call)
         return await self._supervisor.request(UpstreamRequest.of(call), context, check)
@@ -152,8 +187,11 @@ class McpSource:
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call this, from a thread of ours, when the list or the state may have changed."""
-        self._supervisor.on_change = changed
-        if self.judge().held():
+        with self._making:
+            self._on_change = changed
+            if self._made:
+                self._made.on_change = changed
+        if self._summarized().held:
             self._loop.submit(self._supervisor.follow_reviews())
 
     def refresh(self) -> "Future[RefreshResult]":
@@ -170,11 +208,16 @@ class McpSource:
 
     def retire(self, *, finish: bool) -> None:
         """Stop the server for good, soon. `finish`: once the calls under way have ended."""
-        self._supervisor.on_change = None
-        self._loop.on_stop.remove(self._supervisor.close)
+        with self._making:
+            made, self._on_change = self._made, None
+            self._config = replace(self._config, disabled=True)
+        if made is None:
+            return  # it was never started, and now never is
+        made.on_change = None
+        self._loop.on_stop.remove(made.close)
         with suppress(RuntimeError):  # closed meanwhile
             patience_s = self.config.call_timeout_s if finish else 0.0
-            self._loop.submit(self._supervisor.retire(patience_s))
+            self._loop.submit(made.retire(patience_s))
 
     def log_in(self, show: Callable[[str], None], patience_s: float) -> "Future[None]":
         """Get tokens for the server, by a person at a browser; `show` hears where to send them.
@@ -191,7 +234,7 @@ class McpSource:
         forgot = self._logins is not None and self._logins.forget()
         if forgot:
             self._memory.note(StartFailure(NEEDS_LOGIN, "its login was forgotten", time.time()))
-        if forgot and self._supervisor.up:
+        if forgot and self._is_up:
             self._loop.submit(self._supervisor.stop())
         return forgot
 
@@ -204,23 +247,41 @@ class McpSource:
 
         None for a server elsewhere. Raises `ConfigError` for a variable that is not set.
         """
+        from toolcrib.sources.mcp.transport.isolation import (  # noqa: PLC0415 - rarely needed
+            missing_program,
+        )
+
         transport = self.config.transport
         return missing_program(transport) if isinstance(transport, ServerCommand) else None
 
+    @property
+    def _is_up(self) -> bool:
+        return self._made is not None and self._made.up
+
+    @property
+    def _supervisor(self) -> ServerSupervisor:
+        """Who runs the server; made when there is something to run."""
+        with self._making:
+            if self._made is None:
+                made = ServerSupervisor(self._config, self._memory, self._loop, self._logins)
+                made.on_change = self._on_change
+                self._loop.on_stop.append(made.close)
+                self._made = made
+            return self._made
+
     def _status(self, *, listing: bool) -> ServerStatus:
-        known, transport = self._memory.known, self.config.transport
-        pid = self._supervisor.pid
-        judgement, definitions = self._look()
+        summary, transport = self._summarized(), self.config.transport
+        head, pid = self._memory.head(), self._made.pid if self._made else None
         status = ServerStatus(
             server=self.server,
             transport="stdio" if isinstance(transport, ServerCommand) else transport.kind,
-            state="disabled" if self.config.disabled else self._server_state(),
-            tools=len(definitions.tools),
-            waiting=len(judgement.waiting()),
-            flagged=sum(bool(one.flags) for one in judgement.tools.values()),
-            protocol=known.facts.version if known else "",
-            start_s=known.start_s if known else 0.0,
-            seen=known.fetched if known else 0.0,
+            state="disabled" if self.config.disabled else self.state_of_all(),
+            tools=summary.tools,
+            waiting=summary.waiting,
+            flagged=summary.flagged,
+            protocol=summary.protocol,
+            start_s=head.start_s if head else 0.0,
+            seen=head.fetched if head else 0.0,
             failure=self._memory.failure,
             memory_bytes=resident_bytes(pid) if pid else None,
             starting=self.starting,
@@ -235,10 +296,9 @@ class McpSource:
         except StartFailed as error:
             failure = str(error)
         seconds = time.monotonic() - self._supervisor.began
-        judgement, definitions = self._look()
-        tools, waiting = len(definitions.tools), len(judgement.waiting())
+        summary = self._summarized()
         remedy = self._status(listing=False).remedy if failure else ""
-        return RefreshResult(self.server, tools, seconds, failure, waiting, remedy)
+        return RefreshResult(self.server, summary.tools, seconds, failure, summary.waiting, remedy)
 
     async def _log_in(self, show: Callable[[str], None], patience_s: float) -> None:
         transport = self.config.transport
@@ -250,37 +310,39 @@ class McpSource:
 
         await log_in(self.server, transport, self._logins, show, patience_s)
 
-    def _server_state(self) -> State:
-        if self._supervisor.up:
-            return "ready"
-        failure = self._memory.failure
-        if failure is None or failure.code != NEEDS_LOGIN:
-            return "asleep"
-        since = self._logins.written if self._logins else 0.0
-        return "asleep" if since > failure.at else "needs_login"
+    def _look(self) -> ToolDefinitions:
+        """The tools by what is decided now, made once for each listing; the summary goes along."""
+        config = self.config
+        loaded = self._memory.look()
+        known, judgement, last = loaded.known, loaded.judgement, loaded.definitions
+        stamp = self._stamp(loaded.version, loaded.mark)
+        if known is None:
+            self._summary = ListingSummary(stamp)
+            return NONE_DEFINED
+        if last is None or last.judgement is not judgement or last.config is not config:
+            last = define_tools(config, known, judgement, last or NONE_DEFINED)
+            loaded.definitions = last
+        if not stamp or stamp != self._summary.stamp:
+            admitted = self.trust.admits(judgement)
+            self._summary = ListingSummary.of(stamp, known, judgement, last, admitted=admitted)
+        return last
 
-    def _look(self) -> tuple[ServerJudgement, ToolDefinitions]:
-        """What is decided now, looked up once, and the tools by it, made once for each listing."""
-        judgement, known, config = self.judge(), self._memory.known, self.config
-        last, last_config, definitions = self._defined
-        if (judgement is not last or config is not last_config) and known is not None:
-            definitions = define_tools(config, known, judgement)
-            self._defined = judgement, config, definitions
-        return judgement, definitions
+    def _summarized(self) -> ListingSummary:
+        """The summary as of now. Reads the listing only if it is not the one that is summarized."""
+        stamp = self.stamp()
+        if not stamp or stamp != self._summary.stamp:
+            self._look()
+        return self._summary
 
-    def _review_problem(self, judgement: ServerJudgement) -> str:
-        """That tools wait for the operator, or why they all do."""
-        if judgement.problem:
-            return f"MCP server {self.server!r}: nothing is approved: {judgement.problem}"
-        waiting = len(judgement.waiting())
-        message = f"MCP server {self.server!r}: waiting for review: {waiting}"
-        return f"{message}; run `toolcrib review {self.server}`" if waiting else ""
+    def _stamp(self, version: str, mark: object) -> str:
+        return listing_stamp(version, mark, self.trust.identity, self.config)
 
-    def _check(self, name: str) -> ServerJudgement:
-        """What is decided now about the server of this tool. Raises `UnknownTool`."""
-        judgement, definitions = self._look()
-        if name not in definitions.tools:
+    def _check(self, name: str) -> ToolDefinitions:
+        """The tools of this tool's server, by what is decided now. Raises `UnknownTool`."""
+        listed = self._look()
+        if name not in listed.tools:
+            self._supervisor.tell_changed()  # whoever still shows it lists anew
             raise UnknownTool(
                 f"no tool {name!r} on MCP server {self.server!r}; search for it first"
             )
-        return judgement
+        return listed

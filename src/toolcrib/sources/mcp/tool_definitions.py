@@ -1,8 +1,9 @@
 """From the raw JSON of `tools/list` to `ToolInfo`. A malformed tool hides no other."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice, takewhile
+from typing import NamedTuple
 
 from toolcrib.model import Defer, Json, JsonObject, ToolInfo
 from toolcrib.sources.definition import Definition, clean_tool, permission_from
@@ -22,36 +23,66 @@ MOST_LOADED_TOKENS = 1_500
 """So many tools of a server, in so many tokens, are never deferred because it asks for that."""
 
 
+class DefinedTool(NamedTuple):
+    """A tool, what is wrong with it, and the judgement that it was made by."""
+
+    tool: ToolInfo
+    problems: Sequence[str]
+    judged: ToolJudgement
+
+
 @dataclass(frozen=True, slots=True)
 class ToolDefinitions:
-    """The tools by their own names, in the server's order, and what is wrong with the rest."""
+    """The tools by their own names, in the server's order, and what is wrong with the rest.
+
+    `defined` is what each was made of, for the configuration `config` and the whole `judgement`.
+    """
 
     tools: Mapping[str, ToolInfo]
     problems: tuple[str, ...]
+    config: ServerConfig | None = None
+    judgement: ServerJudgement | None = None
+    defined: Mapping[str, DefinedTool] = field(default_factory=dict[str, DefinedTool])
+
+
+NONE_DEFINED = ToolDefinitions({}, ())
 
 
 def define_tools(
-    config: ServerConfig, known: KnownServer, judgement: ServerJudgement
+    config: ServerConfig,
+    known: KnownServer,
+    judgement: ServerJudgement,
+    before: ToolDefinitions = NONE_DEFINED,
 ) -> ToolDefinitions:
     """Every tool of a listing that has a name, except the rejected ones.
 
     A tool has the definition that was approved, whatever its server says now. A tool that nobody
-    has approved has no more than its name.
+    has approved has no more than its name. Tools that are judged as `before` are not made again.
     """
-    tools: dict[str, ToolInfo] = {}
-    problems = [
-        f"MCP server {config.id!r}: {each}" for each in tools_by_name(known.listing).problems
-    ]
-    for name, judged in judgement.tools.items():
-        if judged.status == "rejected":
-            continue
-        if judged.approved is None:
-            tools[name] = _name_only(config, name, judged)
-        else:
-            reader = _DefinitionReader(config, name, judged.approved)
-            tools[name] = clean_tool(reader.tool(), *_pin_and_flags(judged, judged.approved))
-            problems += reader.problems
-    return ToolDefinitions({**tools, **_always_loaded(config, tools)}, tuple(problems))
+    earlier = (before if before.config is config else NONE_DEFINED).defined
+    defined = {
+        name: _defined(config, name, judged, earlier.get(name))
+        for name, judged in judgement.tools.items()
+        if judged.status != "rejected"
+    }
+    tools = {name: each.tool for name, each in defined.items()}
+    unnamed = tools_by_name(known.listing).problems
+    problems = [f"MCP server {config.id!r}: {each}" for each in unnamed]
+    problems += (problem for each in defined.values() for problem in each.problems)
+    every = {**tools, **_always_loaded(config, tools)}
+    return ToolDefinitions(every, tuple(problems), config, judgement, defined)
+
+
+def _defined(
+    config: ServerConfig, name: str, judged: ToolJudgement, before: DefinedTool | None
+) -> DefinedTool:
+    if before and before.judged == judged:
+        return before._replace(judged=judged)
+    if judged.approved is None:
+        return DefinedTool(_name_only(config, name, judged), (), judged)
+    reader = _DefinitionReader(config, name, judged.approved)
+    tool = clean_tool(reader.tool(), *_pin_and_flags(judged, judged.approved))
+    return DefinedTool(tool, reader.problems, judged)
 
 
 def _always_loaded(config: ServerConfig, tools: Mapping[str, ToolInfo]) -> Mapping[str, ToolInfo]:

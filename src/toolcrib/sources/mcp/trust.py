@@ -20,10 +20,12 @@ from typing import Literal, NamedTuple
 from toolcrib.errors import StoreError
 from toolcrib.model import JsonObject
 from toolcrib.sources.definition import Definition, read_definition
+from toolcrib.sources.mcp.config.secret_values import masked_entry
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.identity import ServerIdentity
 from toolcrib.sources.mcp.listing import KnownServer, tools_by_name
 from toolcrib.store import Decision, Decisions, ToolDecisions, install_key
+from toolcrib.strict_json import canonical_json
 
 KEY_FILE = "install.key"
 DECISIONS_FILE = "decisions.db"
@@ -63,6 +65,9 @@ class ServerJudgement:
         return [name for name, one in self.tools.items() if one.status in ("changed", "unreviewed")]
 
 
+NOTHING = ServerJudgement()
+
+
 class ServerTrust:
     """Judges the tools of one server. Its decisions are filed under `source`.
 
@@ -73,15 +78,26 @@ class ServerTrust:
         self, config: ServerConfig, decisions: Decisions, identity: ServerIdentity
     ) -> None:
         self.source = f"mcp:{config.id}#{identity.hash}"
-        self._identity = identity
+        self.identity = identity
         self._former = f"mcp:{config.id}#{identity.former}" if identity.former else ""
         self._policy = config.trust
+        self._transport = config.transport
         self._decisions = decisions
 
-    def version(self) -> object:
-        """Changes whenever a judgement may have changed."""
+    def mark(self) -> str:
+        """The same as long as a listing would be judged the same; empty if that cannot be told."""
         try:
-            return None if self.is_open else self._decisions.version()
+            return "open" if self.is_open else self._decisions.mark(self.source)
+        except StoreError:
+            return ""
+
+    def version(self) -> object:
+        """The same where `mark` tells; else another one whenever anything is decided.
+
+        None if decisions cannot be read.
+        """
+        try:
+            return self.mark() or self._decisions.version()
         except StoreError:
             return None
 
@@ -95,25 +111,30 @@ class ServerTrust:
             return any(one.status == "approved" for one in judgement.tools.values())
         return self._policy != "strict" and not judgement.problem
 
-    def judge(self, known: KnownServer) -> ServerJudgement:
-        """Judge all tools of a listing. If decisions cannot be read, nothing is approved."""
+    def judge(self, known: KnownServer, before: ServerJudgement = NOTHING) -> ServerJudgement:
+        """Judge all tools of a listing. If decisions cannot be read, nothing is approved.
+
+        Tools that are as they were when they were judged `before` are not hashed and scanned again.
+        """
         tools = tools_by_name(known.listing).tools
-        listed = {name: self._listed_tool(raw, known) for name, raw in tools.items()}
+        listed = {
+            name: self._listed_tool(raw, known, before.tools.get(name))
+            for name, raw in tools.items()
+        }
         if self.is_open:
             return ServerJudgement({name: _approved(one) for name, one in listed.items()})
         try:
-            decided, before = self._decided(listed), self._decisions.elsewhere(self.source)
+            decided, others = self._decided(listed), self._decisions.elsewhere(self.source)
         except StoreError as error:
             return ServerJudgement(
                 {name: _judgement(one, None) for name, one in listed.items()}, str(error)
             )
         judgement = ServerJudgement(
-            {n: _judgement(one, decided.get(n), before.get(n)) for n, one in listed.items()}
+            {n: _judgement(one, decided.get(n), others.get(n)) for n, one in listed.items()}
         )
-        with suppress(StoreError):  # these are only for cleaning up and for display
-            self._decisions.used(self.source)
+        with suppress(StoreError):  # this is only for display
             if listed and not judgement.waiting():
-                self._decisions.configured(self.source, self._identity.entry)
+                self._decisions.configured(self.source, self.entry)
         return judgement
 
     @property
@@ -131,11 +152,15 @@ class ServerTrust:
     @property
     def entry(self) -> str:
         """How it is configured now, without secrets, as JSON."""
-        return self._identity.entry
+        return canonical_json(masked_entry(self._transport))
 
-    def _listed_tool(self, raw: JsonObject, known: KnownServer) -> "_ListedTool":
+    def _listed_tool(
+        self, raw: JsonObject, known: KnownServer, before: ToolJudgement | None
+    ) -> "_ListedTool":
         facts = known.facts
-        definition = Definition(raw, facts.title, facts.instructions, self._identity.hash)
+        definition = Definition(raw, facts.title, facts.instructions, self.identity.hash)
+        if before and before.listed == definition:
+            return _ListedTool(before.listed, before.pin, before.flags)
         return _ListedTool(definition, definition.pin, definition.flags)
 
     def _renewed(self, row: Decision) -> Decision:
@@ -143,7 +168,7 @@ class ServerTrust:
         definition = _read_or_none(row.definition)
         if definition is None:
             return row
-        renewed = replace(definition, config_hash=self._identity.hash)
+        renewed = replace(definition, config_hash=self.identity.hash)
         return row._replace(pin=renewed.pin, definition=renewed.written())
 
     def _decided(self, listed: Mapping[str, "_ListedTool"]) -> Mapping[str, ToolDecisions]:

@@ -4,7 +4,8 @@ import pytest
 
 from toolcrib.sources.mcp import ServerCommand, ServerConfig
 from toolcrib.sources.mcp.identity import ServerIdentity
-from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, ServerMemory
+from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache
+from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.listing import ServerFacts, ServerIntroduction, ServerListing
 from toolcrib.sources.mcp.outcome import StartFailure
 from toolcrib.sources.mcp.trust import ServerTrust

@@ -6,7 +6,8 @@ from tests.plan import amount
 from tests.sources.mcp.faking import fake
 from toolcrib.model import Call
 from toolcrib.sources.mcp.identity import ServerIdentity
-from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, ServerMemory
+from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache
+from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 from toolcrib.sources.mcp.lifecycle.supervisor import ServerSupervisor
 from toolcrib.sources.mcp.listing import ServerFacts, ServerIntroduction, ServerListing

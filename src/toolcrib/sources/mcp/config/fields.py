@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeGuard, TypeVar, get_args
 
 from toolcrib.model import Json, JsonObject
-from toolcrib.text import nearest_names
 
 T = TypeVar("T")
 
@@ -40,6 +39,8 @@ class Fields:
 
     def choice(self, key: str, choices: object, default: T) -> T:
         """One of the words of a `Literal`."""
+        if not self.has(key):
+            return default
         words: tuple[T, ...] = get_args(choices)
         listed = "one of " + ", ".join(map(str, words))
         return self._read(key, lambda v: next((w for w in words if w == v), None), default, listed)
@@ -61,6 +62,8 @@ class Fields:
         """Add a problem for each key that means nothing here, with the nearest that does."""
         for key in self._values:
             if key not in known and key not in ignored:
+                from toolcrib.text import nearest_names  # noqa: PLC0415 - loads a library
+
                 near = nearest_names(key, sorted(known), limit=1, at_least=0)[0]
                 self.problem(f"there is no key {key!r}; the nearest is {near!r}")
 

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
-from toolcrib.sources.declaration_file import read_text_file
 from toolcrib.sources.mcp.config.fields import Fields
 from toolcrib.sources.mcp.config.servers_file import OVERRIDES, TABLES, read_table
 from toolcrib.sources.mcp.config.switches import Switches, read_switches
+from toolcrib.sources.text_file import read_text_file
 from toolcrib.system import file_locked, write_private_file
 
 

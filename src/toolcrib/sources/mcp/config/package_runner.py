@@ -7,11 +7,14 @@ started the server: a process below it that is not there to install something.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePath
 
 from toolcrib.sources.mcp.config.server import ServerCommand, Transport
 from toolcrib.system import ProcessInfo, list_process_tree
 
+MOST_NAMES = 256
+"""So many names of commands are remembered: most servers have one of a few."""
 CONTAINERS = frozenset({"docker", "podman"})
 PACKAGE_RUNNERS: dict[str, Sequence[Sequence[str]]] = {
     "npx": [()],
@@ -94,6 +97,7 @@ def _unwrapped(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(words[next(ours, len(words)) :])
 
 
+@lru_cache(MOST_NAMES)
 def command_name(command: str) -> str:
     """A command without its folder, and without what Windows adds to it."""
     name = PurePath(command.replace("\\", "/")).name.lower()

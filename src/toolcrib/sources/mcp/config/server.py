@@ -142,6 +142,13 @@ class ServerConfig:
         """Whether the other configuration needs another process, or connection."""
         return replace(other, **{name: getattr(self, name) for name in UNNOTICED}) != self
 
+    def about_tools(self) -> tuple[object, ...]:
+        """All that says how its tools appear."""
+        return (
+            *(self.id, self.prefix, self.disabled, self.enabled_tools, self.disabled_tools),
+            *(self.permission, self.believe_annotations, self.defer, self.always_load, self.trust),
+        )
+
     def permission_of(self, tool: str) -> PermissionKind | None:
         """What the operator says the tool can do to the world; None if nothing."""
         return next((kind for pattern, kind in self.permission if fnmatchcase(tool, pattern)), None)

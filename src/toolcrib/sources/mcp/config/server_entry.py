@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
 from toolcrib.model import Defer, Json, PermissionKind
-from toolcrib.settings import own_servers_file
 from toolcrib.sources.mcp.config.fields import Fields, is_object, read_patterns
 from toolcrib.sources.mcp.config.server import (
     Grant,
@@ -76,9 +75,12 @@ class ServerEntry(TypedDict, total=False):
     disabled_tools: Sequence[str]
 
 
-def read_entry(id: str, fields: Fields, path: Path) -> ServerConfig | None:
-    """The server that an entry of this file means; None, and a problem, if it cannot be reached."""
-    transport = _transport(fields, path.parent)
+def read_entry(id: str, fields: Fields, folder: Path, *, is_own: bool) -> ServerConfig | None:
+    """The server that an entry means; None, and a problem, if it cannot be reached.
+
+    `folder` is that of its file, and `is_own` whether that is our own one.
+    """
+    transport = _transport(fields, folder)
     if transport is None:
         return None
     switches = read_switches(fields, Switches())
@@ -103,7 +105,7 @@ def read_entry(id: str, fields: Fields, path: Path) -> ServerConfig | None:
         description=fields.text("description"),
         enabled_tools=switches.enabled_tools,
         disabled_tools=switches.disabled_tools,
-        is_own=path == own_servers_file(),
+        is_own=is_own,
     )
 
 

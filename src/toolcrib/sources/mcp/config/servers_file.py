@@ -13,7 +13,6 @@ from typing import cast
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json, JsonObject
 from toolcrib.settings import own_servers_file
-from toolcrib.sources.declaration_file import read_text_file
 from toolcrib.sources.mcp.config.fields import Fields, is_object
 from toolcrib.sources.mcp.config.server import (
     ServerConfig,
@@ -25,6 +24,7 @@ from toolcrib.sources.mcp.config.server_entry import (
     read_entry,
 )
 from toolcrib.sources.mcp.config.switches import Switches, read_switches
+from toolcrib.sources.text_file import read_text_file
 from toolcrib.system import LastGoodCopies
 
 LONGEST_ID = 128
@@ -148,13 +148,14 @@ def read_table(path: Path, table: JsonObject) -> ServerConfigs:
 
 
 def _servers(path: Path, table: JsonObject, problems: list[str]) -> Iterator[ServerConfig]:
+    folder, is_own = path.parent, path == own_servers_file()
     for id, values in table.items():
         where = f"{path}: server {id!r}"
         if not is_object(values) or not 0 < len(id) <= LONGEST_ID:
             problems.append(f"{where}: has to be an object under a name of 1 to {LONGEST_ID} signs")
             continue
         fields = Fields(where, values)
-        server = read_entry(id, fields, path)
+        server = read_entry(id, fields, folder, is_own=is_own)
         fields.report_unknown(ENTRY_KEYS, FOREIGN_KEYS)
         problems += fields.problems
         if server:

@@ -4,9 +4,9 @@
     startup        one start: its turn, its install, its timeout, the progress that a caller sees
     breaker        when a server that fails may be tried again
     server_loop    the event loop of all servers, and the limits that they share
-    thread_bridge  from a caller's thread to that loop and back
     notifications  `list_changed` and `resources/updated`: list again, tell those who watch
-    cache          the last listing, in memory and on disk
+    memory         the last listing and its judgement, read when they are needed, and let go
+    cache          the last listing on disk
 
 The SDK is loaded by the first start, through `client`.
 """

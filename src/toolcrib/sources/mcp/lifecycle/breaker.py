@@ -22,7 +22,7 @@ class Breaker:
     """The record of one server."""
 
     def __init__(self, chance: random.Random | None = None) -> None:
-        self._chance = chance or random.Random()  # noqa: S311 - spreads load, guards no secret
+        self._chance = chance or random  # spreads load, guards no secret
         self._recent: deque[float] = deque(maxlen=MOST_FAILURES)
         self._in_a_row = 0
         self._timeouts = 0

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolcrib.model import Deadline
-from toolcrib.sources.mcp.lifecycle.cache import ServerMemory
+from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.outcome import StartFailed
 
 if TYPE_CHECKING:
@@ -132,12 +132,13 @@ class ListingFreshness:
             self._review_task = asyncio.create_task(self._follow_reviews())
 
     async def _follow_reviews(self) -> None:
-        last = self._memory.judge()
-        while last.held():
+        last, waits = self._memory.trust.version(), True
+        while waits:
             await asyncio.sleep(REVIEW_EVERY_S)
-            now = await asyncio.to_thread(self._memory.judge)
-            if now is not last:
+            now = await asyncio.to_thread(self._memory.trust.version)
+            if now != last:
                 last = now
+                waits = (await asyncio.to_thread(self._memory.judge)).held()
                 self._on_change()
         self._review_task = None
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from toolcrib.model import CallContext
@@ -76,7 +77,10 @@ class ServerStart:
         self._loop = loop
         self._new_connection = new_connection
         self._spawn = spawn
-        self._runner = package_runner(config.transport)
+
+    @cached_property
+    def _runner(self) -> PackageRunner | None:
+        return package_runner(self._config.transport)
 
     async def reach(self, facts: ServerFacts | None) -> "tuple[Connection, ServerIntroduction]":
         """A connection that is up. Raises `StartFailed`. `facts` is what is known of the server."""

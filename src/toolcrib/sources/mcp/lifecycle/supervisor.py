@@ -17,9 +17,8 @@ from toolcrib.errors import ConfigError
 from toolcrib.model import CallContext, Deadline, Outcome
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerConfig
-from toolcrib.sources.mcp.diagnosis import StartDiagnosis
 from toolcrib.sources.mcp.lifecycle.breaker import Breaker
-from toolcrib.sources.mcp.lifecycle.cache import ServerMemory
+from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.lifecycle.notifications import (
     LIST_FAILED,
     ListingFreshness,
@@ -29,7 +28,7 @@ from toolcrib.sources.mcp.lifecycle.notifications import (
 from toolcrib.sources.mcp.lifecycle.server_loop import CallSlots, ServerLoop, on_callers_loop
 from toolcrib.sources.mcp.lifecycle.startup import ServerStart, StartPhase, StartProgress
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
-from toolcrib.sources.mcp.outcome import StartFailed, StartFailure, refusal
+from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed, StartFailure, refusal
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.client.connection import Connection
@@ -348,7 +347,16 @@ class ServerSupervisor:
 
     def _set_up(self, *, up: bool) -> None:
         self.up = up
+        self.memory.use(up=up)
         self._up_since = time.monotonic() if up else 0.0
+        self._changed()
+
+    def tell_changed(self) -> None:
+        """The list is not what others still show. May be called on any thread."""
+        with suppress(RuntimeError):  # the loop is closed: nobody shows anything
+            self._loop.submit(self._tell_changed())
+
+    async def _tell_changed(self) -> None:
         self._changed()
 
     def _changed(self) -> None:

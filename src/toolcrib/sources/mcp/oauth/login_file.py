@@ -6,6 +6,7 @@ One private file a server, named by a hash, for one address. Another login repla
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,13 @@ class LoginFile:
     """The file of one server."""
 
     def __init__(self, folder: Path, server: str) -> None:
-        self.path = folder / f"{hashlib.sha256(server.encode()).hexdigest()}.json"
+        self._folder = folder
         self._server = server
+
+    @cached_property
+    def path(self) -> Path:
+        """Named by a hash, so that no server name leads elsewhere."""
+        return self._folder / f"{hashlib.sha256(self._server.encode()).hexdigest()}.json"
 
     def read(self, url: str) -> Login | None:
         """The login for this very address; None where there is none, or nothing that can be used.

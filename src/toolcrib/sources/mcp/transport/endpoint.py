@@ -12,9 +12,9 @@ from toolcrib.sources.mcp.config.environment import server_environment
 from toolcrib.sources.mcp.config.package_runner import package_runner
 from toolcrib.sources.mcp.config.secret_values import address_secrets, command_secrets
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig
-from toolcrib.sources.mcp.diagnosis import StartAttempt, StartDiagnosis, diagnose, no_command
+from toolcrib.sources.mcp.diagnosis import StartAttempt, diagnose, no_command
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
-from toolcrib.sources.mcp.outcome import StartFailed
+from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed
 from toolcrib.sources.mcp.sanitize import short_line, short_line_end
 from toolcrib.sources.mcp.server_log import ServerLog, error_lines, exit_words
 from toolcrib.sources.mcp.transport.isolation import LaunchPlan, launch_plan

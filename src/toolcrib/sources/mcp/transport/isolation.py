@@ -19,8 +19,8 @@ from toolcrib.errors import ConfigError
 from toolcrib.settings import cache_folder
 from toolcrib.sources.mcp.config.environment import server_environment
 from toolcrib.sources.mcp.config.server import Isolation, IsolationTool, ServerCommand
-from toolcrib.sources.mcp.diagnosis import StartDiagnosis
 from toolcrib.sources.mcp.identity import program_words
+from toolcrib.sources.mcp.outcome import StartDiagnosis
 
 FOLDER = "isolated"
 INNER_HOME = "/home/toolcrib"

@@ -9,6 +9,7 @@ import asyncio
 import subprocess
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import Self
 
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.jsonrpc import message_of
@@ -23,8 +24,6 @@ EXIT_S = 1.5  # to exit by itself once its input has ended
 STDERR_HEAD = 16 * 1024
 STDERR_TAIL = 64 * 1024
 READ_AHEAD = 1024 * 1024
-MOST_UNSENT = 64  # messages to a server that does not read
-_GONE = (sdk.BrokenResourceError, sdk.ClosedResourceError)
 
 
 class ServerProcess:
@@ -127,51 +126,77 @@ class StdioTransport:
     async def streams(self) -> AsyncGenerator[sdk.TransportStreams]:
         """Start it; on leaving, end it with all that it started. Raises `OSError`."""
         process = self.process = ServerProcess(*self._start)
-        incoming, read = sdk.create_memory_object_stream[sdk.Item](0)
-        write, outgoing = sdk.create_memory_object_stream[sdk.SessionMessage](MOST_UNSENT)
         try:
             reader, writer = await process.open()
-            async with sdk.create_task_group() as group:
-                group.start_soon(_receive, reader, incoming)
-                group.start_soon(_send, outgoing, writer, incoming)
-                try:
-                    yield read, write
-                finally:
-                    read.close()
-                    with sdk.CancelScope(shield=True):
-                        await process.stop()
-                    group.cancel_scope.cancel()
+            try:
+                yield ProcessReader(reader), ProcessWriter(writer, reader)
+            finally:
+                with sdk.CancelScope(shield=True):
+                    await _stop(process, reader)
         finally:
-            for stream in (incoming, read, write, outgoing):
-                stream.close()
             if process.status is None:
                 with sdk.CancelScope(shield=True):
                     await process.stop()
 
 
-async def _receive(
-    reader: asyncio.StreamReader, incoming: sdk.MemoryObjectSendStream[sdk.Item]
-) -> None:
-    """Hand on every message; then read on, so that the process can write until it ends."""
-    with suppress(*_GONE, OSError):
-        async for line in bounded_lines(reader):
-            message = message_of(line)
-            if message:
-                await incoming.send(message)
-    incoming.close()
-    with suppress(OSError):
+class ProcessReader(sdk.AsyncResource):
+    """Gives each message of the process to whoever asks for the next: no task, no queue between."""
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._lines = bounded_lines(reader)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> sdk.Item:
+        with suppress(OSError):
+            async for line in self._lines:
+                message = message_of(line)
+                if message:
+                    return message
+        raise StopAsyncIteration
+
+    async def receive(self) -> sdk.Item:
+        """The next message; raises what the SDK takes for the end of a stream."""
+        async for item in self:
+            return item
+        raise sdk.ClosedResourceError
+
+    async def aclose(self) -> None:
+        """Whoever started the process ends it."""
+
+
+class ProcessWriter(sdk.AsyncResource):
+    """Writes each message to the process as a line, and waits while the process does not read."""
+
+    def __init__(self, writer: PipeWriter, reader: asyncio.StreamReader) -> None:
+        self._writer, self._reader = writer, reader
+
+    async def send(self, item: sdk.SessionMessage, /) -> None:
+        """Raises what the SDK takes for the end of a stream."""
+        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        try:
+            await self._writer.wait_for_room()  # whoever gave up has left what they sent
+            await self._writer.send(text.encode() + b"\n")
+        except OSError:
+            # It does not read any more, so that no answer will come; it may still write.
+            self._reader.set_exception(BrokenPipeError())
+            raise sdk.ClosedResourceError from None
+
+    async def aclose(self) -> None:
+        """Whoever started the process ends it."""
+
+
+async def _stop(process: ServerProcess, reader: asyncio.StreamReader) -> None:
+    """End it; meanwhile read on, so that it can write until it ends."""
+    reading = asyncio.ensure_future(_read_on(reader))
+    try:
+        await process.stop()
+    finally:
+        reading.cancel()
+
+
+async def _read_on(reader: asyncio.StreamReader) -> None:
+    with suppress(OSError, RuntimeError):  # whoever reads still gets what is left
         while await reader.read(READ_AHEAD):
             pass
-
-
-async def _send(
-    outgoing: sdk.MemoryObjectReceiveStream[sdk.SessionMessage],
-    writer: PipeWriter,
-    incoming: sdk.MemoryObjectSendStream[sdk.Item],
-) -> None:
-    with suppress(*_GONE, OSError):
-        async for item in outgoing:
-            text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-            await writer.send(text.encode() + b"\n")
-        return
-    incoming.close()  # the process does not read any more, so that no answer will come

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from contextvars import Context, copy_context
 from dataclasses import replace
-from typing import Any, Final, TypeGuard, cast
+from typing import Any, Final, Self, TypeGuard, cast
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp import sdk
@@ -72,26 +72,16 @@ class Tap:
         self, transport: AbstractAsyncContextManager[sdk.TransportStreams]
     ) -> AsyncGenerator[sdk.TransportStreams]:
         """The transport with the tap in between."""
-        async with transport as (read, write), sdk.create_task_group() as group:
-            send, receive = sdk.create_memory_object_stream[tuple[Context, sdk.Item]](0)
-
-            async def pump() -> None:
-                with suppress(sdk.BrokenResourceError, sdk.ClosedResourceError):
-                    async for item in read:
-                        context = getattr(read, "last_context", None) or copy_context()
-                        clean = with_own_code(redacted(item, self._redactor))
-                        if self._passes(clean, context):
-                            await send.send((context, clean))
-                send.close()
+        async with transport as (read, write):
+            try:
+                yield TapReader(read, self.take, self.ended), CapabilityWriter(write)
+            finally:
                 self.ended.set()
 
-            group.start_soon(pump)
-            try:
-                yield sdk.ContextReceiveStream(receive), CapabilityWriter(write)
-            finally:
-                group.cancel_scope.cancel()
-                send.close()
-                receive.close()
+    def take(self, item: sdk.Item, context: Context | None) -> sdk.Item | None:
+        """The item as the SDK gets to see it; None where it does not."""
+        clean = with_own_code(redacted(item, self._redactor))
+        return clean if self._passes(clean, context) else None
 
     def _passes(self, item: sdk.Item, context: Context | None = None) -> bool:
         """Whether the SDK gets to see it. A list is replaced by one that it cannot refuse."""
@@ -201,6 +191,44 @@ def without_capabilities(capabilities: Collection[str]) -> JsonObject:
     """
     withheld: list[Json] = [*sorted(capabilities)]
     return {_WITHHELD: withheld} if withheld else {}
+
+
+class TapReader(sdk.AsyncResource):
+    """Reads what the transport gives, whenever the SDK asks for the next: no task between them.
+
+    `last_context` is that of the request on whose stream the last item came, if one is known.
+    """
+
+    def __init__(
+        self,
+        read: sdk.ReadStream[sdk.Item],
+        take: Callable[[sdk.Item, Context | None], sdk.Item | None],
+        ended: asyncio.Event,
+    ) -> None:
+        self._read, self._take, self._ended = read, take, ended
+        self.last_context: Context | None = None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> sdk.Item:
+        with suppress(sdk.BrokenResourceError, sdk.ClosedResourceError):
+            async for item in self._read:
+                self.last_context = getattr(self._read, "last_context", None)
+                taken = self._take(item, self.last_context)
+                if taken is not None:
+                    return taken
+        self._ended.set()
+        raise StopAsyncIteration
+
+    async def receive(self) -> sdk.Item:
+        """The next item; raises what the SDK takes for the end of a stream."""
+        async for item in self:
+            return item
+        raise sdk.ClosedResourceError
+
+    async def aclose(self) -> None:
+        await self._read.aclose()
 
 
 class CapabilityWriter(sdk.AsyncResource):

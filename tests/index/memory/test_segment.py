@@ -1,4 +1,4 @@
-from toolcrib.index.memory.inverted_index import (
+from toolcrib.index.memory.segment import (
     Postings,
     Segment,
     SegmentRow,
@@ -75,7 +75,7 @@ def test_a_row_that_leaves_is_free_and_the_next_takes_it():
 
 
 def test_a_change_takes_the_place_of_what_it_replaces():
-    segment = Segment.of([A, B]).changed([A], [SegmentRow("a", {"write": 1.0}, 7.0)])
+    segment = Segment.of([A, B]).changed([A], [SegmentRow("a", {"write": 1.0}, 7)])
     assert segment.keys == ["a", "b"]
     assert segment.lengths.tolist() == [7.0, 2.0]
     assert segment.postings["read"].rows.tolist() == [1]

@@ -1,4 +1,4 @@
-"""An inverted index in arrays: rows of terms, and the postings over them.
+"""An inverted index of a few rows that change one by one: what was added to a base.
 
 It is never changed in place. A change makes a new segment that shares with the old one whatever it
 did not touch: a search that holds the old one is not disturbed, and one changed row costs one row.
@@ -13,18 +13,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Rows: TypeAlias = NDArray[np.intp]
-Weights: TypeAlias = NDArray[np.float64]
+from toolcrib.index.memory.postings import Posting
+
 Terms: TypeAlias = Mapping[str, float]
-
-
-class Posting(NamedTuple):
-    """The rows that have a term, ascending, and each row's weight for it."""
-
-    rows: Rows
-    weights: Weights
-
-
 Postings: TypeAlias = dict[str, Posting]
 
 
@@ -36,7 +27,7 @@ def build_postings(documents: Iterable[tuple[int, Terms]]) -> Postings:
         for term, weight in terms.items():
             rows.setdefault(term, []).append(row)
             weights.setdefault(term, []).append(weight)
-    return {term: Posting(np.array(rows[term]), np.array(weights[term])) for term in rows}
+    return {term: _posting(rows[term], weights[term]) for term in rows}
 
 
 def changed_postings(
@@ -67,9 +58,13 @@ def _without(posting: Posting, row: int) -> Posting:
 
 def _with(posting: Posting | None, row: int, weight: float) -> Posting:
     if posting is None:
-        return Posting(np.array([row]), np.array([weight]))
+        return _posting([row], [weight])
     at = int(np.searchsorted(posting.rows, row))
     return Posting(np.insert(posting.rows, at, row), np.insert(posting.weights, at, weight))
+
+
+def _posting(rows: list[int], weights: list[float]) -> Posting:
+    return Posting(np.array(rows, np.int32), np.array(weights, np.float32))
 
 
 class SegmentRow(NamedTuple):
@@ -77,7 +72,7 @@ class SegmentRow(NamedTuple):
 
     key: str
     terms: Terms
-    length: float
+    length: int
 
 
 @dataclass(frozen=True)
@@ -85,7 +80,7 @@ class Segment:
     """`keys[row]` is the key of a row and "" where the row is free; free rows have length 0."""
 
     keys: Sequence[str]
-    lengths: NDArray[np.float64]
+    lengths: NDArray[np.int32]
     postings: Postings
 
     @classmethod
@@ -93,7 +88,7 @@ class Segment:
         """A segment of these rows, in their order. Keys are unique."""
         return cls(
             keys=[row.key for row in rows],
-            lengths=np.array([row.length for row in rows]),
+            lengths=np.array([row.length for row in rows], np.int32),
             postings=build_postings((number, row.terms) for number, row in enumerate(rows)),
         )
 
@@ -108,9 +103,9 @@ class Segment:
         coming = dict(zip(self._free(leaving), new, strict=False))
         size = max(len(self.keys), *(number + 1 for number in coming)) if coming else len(self.keys)
         keys = [*self.keys, *[""] * (size - len(self.keys))]
-        lengths = np.concatenate([self.lengths, np.zeros(size - len(self.keys))])
+        lengths = np.concatenate([self.lengths, np.zeros(size - len(self.keys), np.int32)])
         for number in leaving:
-            keys[number], lengths[number] = "", 0.0
+            keys[number], lengths[number] = "", 0
         for number, row in coming.items():
             keys[number], lengths[number] = row.key, row.length
         return Segment(

@@ -1,10 +1,11 @@
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
 from tests.workshop import SEEN, mcp, pooled
-from toolcrib.access import FilterVerdict, Scope, hidden_names, why_barred, why_hidden
-from toolcrib.model import Entry, SkillInfo, ToolInfo
+from toolcrib.access import FilterVerdict, Scope, search_filter, why_barred, why_hidden
+from toolcrib.model import Entry, EntryGroups, SkillInfo, ToolInfo
 
 TOOL = ToolInfo(name="read_file", description="")
 ENTRY = Entry("read_file", "read_file", TOOL)
@@ -22,9 +23,14 @@ def names(*some: str) -> frozenset[str]:
     return frozenset(some)
 
 
+def hidden_of(entries: Mapping[str, Entry], scope: Scope) -> set[str]:
+    hidden = search_filter(EntryGroups.of(entries), scope)
+    return {name for name in entries if name in hidden}
+
+
 def test_nothing_said_is_nothing_hidden():
     assert why_hidden(ENTRY, Scope()) == ""
-    assert not hidden_names(pooled(*SEEN).values(), Scope())
+    assert not search_filter(EntryGroups.of(pooled(*SEEN)), Scope())
 
 
 @pytest.mark.parametrize(
@@ -50,7 +56,7 @@ def test_whose_it_is_and_of_what_kind_lets_it_through(scope: Scope):
 )
 def test_each_filter_hides_what_it_is_for(entry: Entry, scope: Scope, expected: FilterVerdict):
     assert why_hidden(entry, scope) == expected
-    assert hidden_names([entry], scope) == {"read_file"}
+    assert "read_file" in search_filter(EntryGroups.of({entry.name: entry}), scope)
 
 
 @pytest.mark.parametrize("state", ["ready", "asleep", "needs_login", "changed"])
@@ -90,18 +96,18 @@ def test_the_first_filter_that_says_no_is_the_one_that_is_named(
 
 def test_an_empty_allow_list_means_nothing():
     entries = pooled(*SEEN)
-    assert hidden_names(entries.values(), Scope(allowed=NOBODY)) == entries.keys()
+    assert set(entries) == hidden_of(entries, Scope(allowed=NOBODY))
 
 
 def test_no_allow_list_means_everything():
-    assert not hidden_names(pooled(*SEEN).values(), Scope(allowed=None))
+    assert not search_filter(EntryGroups.of(pooled(*SEEN)), Scope(allowed=None))
 
 
 def test_a_pattern_stands_for_a_whole_server():
     entries = pooled(*SEEN)
     github = {"mcp_github_create_issue", "mcp_github_list_issues"}
-    assert hidden_names(entries.values(), Scope(excluded=names("mcp_github_*"))) == github
-    allowed = hidden_names(entries.values(), Scope(allowed=names("mcp_github_*")))
+    assert hidden_of(entries, Scope(excluded=names("mcp_github_*"))) == github
+    allowed = hidden_of(entries, Scope(allowed=names("mcp_github_*")))
     assert entries.keys() - allowed == github
 
 
@@ -113,7 +119,7 @@ def test_a_pattern_is_about_the_whole_name_and_its_case():
 
 def test_a_name_is_never_mistaken_for_a_pattern_of_another():
     entries = pooled(mcp("github_enterprise", "delete"), mcp("github", "delete"))
-    excluded = hidden_names(entries.values(), Scope(excluded=names("mcp_github_delete")))
+    excluded = hidden_of(entries, Scope(excluded=names("mcp_github_delete")))
     assert excluded == {"mcp_github_delete"}
 
 
@@ -139,3 +145,14 @@ def test_what_only_tidies_a_search_bars_no_call():
     unseen = replace(ENTRY, capability=replace(TOOL, searchable=False))
     assert why_barred(unseen, Scope(bound=names("read_file"))) == ""
     assert why_barred(unseen, Scope(allowed=NOBODY)) == "no right"
+
+
+def test_of_many_patterns_those_that_are_about_an_entry_count():
+    entries = pooled(*SEEN, mcp("google", "drive_x"), mcp("google_drive", "x"))
+    many = [f"mcp_server{number}_x" for number in range(50)]
+    for pattern in ("mcp_github_*", "github/list_issues", "read_file", "*", "mcp_google_drive_x"):
+        for entry in entries.values():
+            few = Scope(allowed=names(pattern)), Scope(excluded=names(pattern))
+            more = Scope(allowed=names(pattern, *many)), Scope(excluded=names(pattern, *many))
+            for one, other in zip(few, more, strict=True):
+                assert why_barred(entry, one) == why_barred(entry, other)

@@ -1,20 +1,13 @@
-"""Who may see and call what: the scope of a caller, and the filters it makes.
+"""The scope of a caller, and why it keeps an entry from them."""
 
-    Entry, Scope → why_hidden   a search asks it, before anything is ranked
-    Entry, Scope → why_barred   a call asks it
-
-Both run the same filters for rights and states; `why_hidden` has three more, which only tidy a
-search: not searchable, already bound, other kind. A hidden tool takes no place in any ranking.
-Patterns are matched by `toolcrib.names`.
-"""
-
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Literal
 
-from toolcrib.model import Entry, Kind, PermissionKind, State
-from toolcrib.names import any_bars, any_grants, source_names
+from toolcrib.model import Entry, EntryTraits, Kind, PermissionKind, State
+from toolcrib.names import PatternIndex, any_bars, any_grants, source_names
 
 FilterVerdict = Literal[
     "",
@@ -30,7 +23,9 @@ FilterVerdict = Literal[
 ]
 """The filter that hides an entry; "" where none does."""
 
-_UNUSABLE: Mapping[State, FilterVerdict] = {
+FEW_PATTERNS = 16
+"""So many are tried one by one; of more, those that may be about an entry are found first."""
+UNUSABLE: Mapping[State, FilterVerdict] = {
     "disabled": "disabled",
     "unreviewed": "unreviewed",
     "other_platform": "other platform",
@@ -59,7 +54,7 @@ class Scope:
 
 def why_hidden(entry: Entry, scope: Scope, kinds: frozenset[Kind] = frozenset()) -> FilterVerdict:
     """Why an entry is hidden from this caller: the first filter that says so; "" if none does."""
-    unsearchable: FilterVerdict = "" if entry.capability.searchable else "not searchable"
+    unsearchable: FilterVerdict = "" if entry.searchable else "not searchable"
     return (
         _for_everyone(entry, scope)
         or unsearchable
@@ -73,47 +68,49 @@ def why_barred(entry: Entry, scope: Scope) -> FilterVerdict:
     return _for_everyone(entry, scope) or _for_caller(entry, scope)
 
 
-def hidden_names(
-    entries: Iterable[Entry], scope: Scope, kinds: frozenset[Kind] = frozenset()
-) -> frozenset[str]:
-    """The names of the entries that are hidden from this caller."""
-    return frozenset(entry.name for entry in entries if why_hidden(entry, scope, kinds))
-
-
 def allows_source(source_id: str, scope: Scope) -> bool:
     """Whether this caller may have anything from a source."""
     return scope.sources is None or any(fnmatchcase(source_id, each) for each in scope.sources)
 
 
-def count_unreviewed(entries: Iterable[Entry], scope: Scope) -> int:
-    """How many entries this caller would see if they were approved."""
-    waiting = (replace(each, state="ready") for each in entries if each.state == "unreviewed")
-    return sum(not why_barred(each, scope) for each in waiting)
-
-
 def _for_everyone(entry: Entry, scope: Scope) -> FilterVerdict:
-    if entry.state in _UNUSABLE:
-        return _UNUSABLE[entry.state]
+    if entry.state in UNUSABLE:
+        return UNUSABLE[entry.state]
     return "internal" if any_bars(scope.internal, entry) else ""
 
 
 def _for_caller(entry: Entry, scope: Scope) -> FilterVerdict:
-    if any_bars(scope.excluded, entry):
+    if any_bars(_barring(scope.excluded, entry), entry):
         return "excluded"
     return "" if _is_allowed(entry, scope) else "no right"
 
 
 def _is_allowed(entry: Entry, scope: Scope) -> bool:
-    capability = entry.capability
     return (
-        (scope.allowed is None or any_grants(scope.allowed, entry))
-        and any(allows_source(each, scope) for each in source_names(capability))
-        and (scope.permissions is None or capability.permission_kind in scope.permissions)
-        and (scope.packaged or not capability.packaged)
+        (scope.allowed is None or any_grants(_granting(scope.allowed, entry), entry))
+        and any(allows_source(each, scope) for each in source_names(entry))
+        and (scope.permissions is None or entry.permission_kind in scope.permissions)
+        and (scope.packaged or not entry.packaged)
     )
+
+
+def _granting(patterns: frozenset[str], entry: Entry) -> frozenset[str]:
+    """Those of many patterns that may be about this entry."""
+    few = len(patterns) <= FEW_PATTERNS
+    return patterns if few else _index(patterns).granting(EntryTraits.of(entry))
+
+
+def _barring(patterns: frozenset[str], entry: Entry) -> frozenset[str]:
+    few = len(patterns) <= FEW_PATTERNS
+    return patterns if few else _index(patterns).barring(EntryTraits.of(entry))
+
+
+@lru_cache(maxsize=64)
+def _index(patterns: frozenset[str]) -> PatternIndex:
+    return PatternIndex(patterns)
 
 
 def _for_search(entry: Entry, scope: Scope, kinds: frozenset[Kind]) -> FilterVerdict:
     if entry.name in scope.bound:
         return "already bound"
-    return "other kind" if kinds and entry.capability.kind not in kinds else ""
+    return "other kind" if kinds and entry.kind not in kinds else ""

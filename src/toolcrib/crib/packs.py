@@ -1,0 +1,106 @@
+"""What keeps the pool and the index of a crib in their packs, from one moment each time.
+
+    a change ──▶ quiet ──▶ pool pack ──▶ index pack ──▶ the process goes over to both
+
+Both are written by a process that has searched: one that only looks at the pool leaves the pair as
+it is, because an index that does not belong to the pool's file would have to be made anew.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from toolcrib.crib.inventory import Inventory
+from toolcrib.crib.live_index import LiveIndex
+from toolcrib.crib.pack_files import FEWEST, PackFiles, QuietWriter
+from toolcrib.errors import SourceError, StoreError, ToolcribError
+from toolcrib.pool import TOOLS_UPDATED, PoolPack
+from toolcrib.store import PackDamaged
+
+
+class Packs:
+    """Writes the packs of one crib when it is time. `files` None: nothing is kept."""
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        index: LiveIndex,
+        files: PackFiles | None,
+        *,
+        say: Callable[[str], None],
+    ) -> None:
+        self._inventory = inventory
+        self._index = index
+        self._files = files
+        self._say = say
+        self._writer = QuietWriter(self._write_if_worth)
+        if files:
+            inventory.pool.events.subscribe(TOOLS_UPDATED, lambda _news: self.note())
+            index.on_indexed = self.note
+
+    def note(self) -> None:
+        """Something changed: write soon."""
+        self._writer.note()
+
+    def close(self) -> None:
+        """Write what is not written yet, and end."""
+        self._writer.close()
+
+    def write(self) -> None:
+        """Write what the packs do not have, however little. Raises `StoreError`."""
+        if self._files is None:
+            raise StoreError('`index = "memory"` keeps nothing: set it to "auto" or "sqlite"')
+        try:
+            self._write(self._files, 0)
+        except (OSError, PackDamaged, SourceError) as error:
+            raise StoreError(f"{self._files.pool.parent}: cannot be written: {error}") from error
+
+    @property
+    def index_files(self) -> tuple[Path, ...]:
+        """Where the index is kept."""
+        if self._files is None or not self._index.is_packable:
+            return self._index.stored_files
+        return self._files.index, self._files.pool
+
+    def fits(self) -> bool | None:
+        """Whether the next start finds all of the index; None if none is kept.
+
+        Raises `StoreError`.
+        """
+        if not self._index.is_packable:
+            return self._index.stored_fits()
+        if self._files is None or not self._files.index.exists():
+            return None
+        self._index.catalog()
+        return self._index.is_packed
+
+    def _write_if_worth(self) -> None:
+        if self._files is None or not self._index.is_used:
+            return
+        try:
+            self._write(self._files, FEWEST)
+        except PackDamaged:
+            return  # it is set aside, and what was in it is listed again: a change
+        except (OSError, ToolcribError) as error:
+            self._say(f"nothing is kept for a quick start: {self._files.pool.parent}: {error}")
+
+    def _write(self, files: PackFiles, fewest: int) -> None:
+        """Write what has at least so many entries, the pool first: the index goes by its file."""
+        if len(self._inventory.pool.entries) < max(fewest, 1):
+            return
+        key = files.key
+        self._write_pool(files, key, fewest)
+        if self._index.is_packable and not self._index.is_packed:
+            self._index.write_pack(files.index, key)
+            files.sweep()
+        files.touch()
+
+    def _write_pool(self, files: PackFiles, key: bytes, fewest: int) -> None:
+        pool, changing = self._inventory.pool, self._inventory.changing
+        with changing:
+            plan = None if pool.fits_pack() else pool.pack_plan()
+        if plan is None or plan.size < max(fewest, 1):
+            return
+        plan.write(files.pool, key, self._inventory.fact_maker())
+        with changing:
+            if pack := PoolPack.open(files.pool, key):
+                pool.go_over(pack, plan)

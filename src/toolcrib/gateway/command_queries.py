@@ -1,0 +1,129 @@
+"""What commands ask about the pool: of the daemon's crib, or of one of their own.
+
+    toolcrib search ──> a daemon of these settings runs? ──> operator socket ──> its crib ─┐
+                    └─> else a crib of the command ────────────────────────────────────────┴> reply
+
+A reply is JSON either way, made here, so that a command says the same with a daemon and without.
+For the same reason a tool whose server happens to run is said to be asleep, as it is in the process
+of a command: which servers run is told by `toolcrib servers`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from toolcrib.access import Scope
+from toolcrib.crib import HOST, Crib, inventory_of
+from toolcrib.model import Entry, Hit, Json, JsonObject, State, ToolInfo
+from toolcrib.pool import remedy
+from toolcrib.session import Prices, is_offered
+from toolcrib.text import token_counter
+
+PATIENCE_S = 30.0
+"""How long a search waits for the vectors of what is new."""
+OUTSIDE = ("mcp", "sdk")
+"""Sources whose tools run in processes of their own."""
+
+OnWait = Callable[[], None]
+"""Called before a query waits for vectors."""
+
+
+def answer_query(crib: Crib, what: str, asked: Mapping[str, Any], on_wait: OnWait) -> JsonObject:
+    """The reply to a query: `search`, `why`, `show` or `list`. Raises `ToolcribError`."""
+    return QUERIES[what](crib, asked, on_wait)
+
+
+def await_vectors(crib: Crib, on_wait: OnWait) -> bool:
+    """Wait for the vectors of what is new in the catalog; whether all are there."""
+    if crib.index.embedded(0):
+        return True
+    on_wait()
+    return crib.index.embedded(PATIENCE_S)
+
+
+def _search(crib: Crib, asked: Mapping[str, Any], on_wait: OnWait) -> JsonObject:
+    is_ready = await_vectors(crib, on_wait)
+    answer = crib.search(asked["query"], limit=asked["limit"], kinds=asked["kinds"])
+    answer = replace(answer, hits=tuple(map(_hit_at_rest, answer)))
+    return {"is_ready": is_ready, "answer": asdict(answer)}
+
+
+def _why(crib: Crib, asked: Mapping[str, Any], on_wait: OnWait) -> JsonObject:
+    is_ready = await_vectors(crib, on_wait)
+    query, entry = asked["query"], crib.get(asked["tool"])
+    explanation = crib.explain(query, asked["tool"], limit=asked["limit"])
+    session = crib.session()
+    prefetch = session.explain_prefetch(query)
+    state = "shown" if explanation.name in prefetch.names else "not shown"
+    return {
+        "is_ready": is_ready,
+        "explanation": asdict(replace(explanation, state=_at_rest(entry))),
+        "prefetch": asdict(prefetch),
+        "prefetch_text": f"({session.prefetch_mode}): {state} before any search. {prefetch}.",
+    }
+
+
+def _show(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
+    entry = crib.get(asked["tool"])
+    capability, state = entry.capability, _at_rest(entry)
+    about = {"kind": capability.kind, "state": state, "remedy": _remedy(entry, state)}
+    return {**about, **asdict(capability)}
+
+
+def _list(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
+    """Everything, by name. The sum is over the tools that a model may be shown."""
+    kinds, prices = asked["kinds"], Prices(token_counter)
+    entries = sorted(crib.entries().values(), key=lambda entry: entry.name)
+    listed = [entry for entry in entries if not kinds or entry.capability.kind in kinds]
+    visible = inventory_of(crib).seen_by(HOST)
+    offered = [entry for entry in listed if entry.name in visible and is_offered(entry, Scope())]
+    return {
+        "rows": [_row(entry, prices) for entry in listed],
+        "offered": len(offered),
+        "tokens": prices.of_entries(offered),
+        "how": prices.counter.how,
+    }
+
+
+def _row(entry: Entry, prices: Prices) -> Json:
+    capability = entry.capability
+    return {
+        "name": entry.name,
+        "source": capability.owner_label,
+        "kind": capability.kind,
+        "state": _at_rest(entry),
+        "deferral": _deferral(capability) if isinstance(capability, ToolInfo) else "-",
+        "tokens": prices.of_entries([entry]),
+        "flags": list(capability.flags),
+    }
+
+
+def _deferral(tool: ToolInfo) -> str:
+    """Whether it waits for a search, and whether its server asks that it does not."""
+    return f"{tool.defer} (its server asks: never)" if tool.asks_to_load else tool.defer
+
+
+def _at_rest(entry: Entry) -> State:
+    """The state of an entry while nothing runs that a call would start."""
+    runs = entry.state == "ready" and entry.capability.source in OUTSIDE
+    return "asleep" if runs else entry.state
+
+
+def _remedy(entry: Entry, state: State) -> str:
+    return entry.remedy if state == entry.state else remedy(state, entry.capability.source_id)
+
+
+def _hit_at_rest(hit: Hit) -> Hit:
+    """The same of a hit."""
+    if hit.state != "ready" or hit.source not in OUTSIDE:
+        return hit
+    return replace(hit, state="asleep", remedy=remedy("asleep", hit.source_id))
+
+
+QUERIES: Mapping[str, Callable[[Crib, Mapping[str, Any], OnWait], JsonObject]] = {
+    "search": _search,
+    "why": _why,
+    "show": _show,
+    "list": _list,
+}
+"""Each by its command."""

@@ -1,0 +1,102 @@
+"""Different words in order, in one buffer: no object a word, and nothing to build from a file."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_REMEMBERED = 1 << 14
+ENCODING, ERRORS = "utf-8", "surrogatepass"
+"""Bytes are in the order of the characters, and what is no text has its place too."""
+SEPARATOR = b"\n"
+
+
+class PackedWords(Sequence[str]):
+    """`starts[n]` is where word n begins in the buffer; a separator follows each word.
+
+    Safe to share between threads: what is remembered can be made again.
+    """
+
+    def __init__(self, buffer: bytes | memoryview, starts: NDArray[np.uint32]) -> None:
+        self.buffer = buffer
+        self.starts = starts
+        self._start = starts.data
+        self._numbers: dict[str, int] = {}
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> "PackedWords":
+        """Of words in order, each once."""
+        encoded = [word.encode(ENCODING, ERRORS) for word in words]
+        starts = np.zeros(len(encoded) + 1, np.uint32)
+        np.cumsum([len(word) + 1 for word in encoded], out=starts[1:])
+        return cls(SEPARATOR.join([*encoded, b""]), starts)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[str]: ...
+    def __getitem__(self, number: int | slice) -> str | list[str]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        return str(self._bytes(number), ENCODING, ERRORS)
+
+    def number(self, word: str) -> int:
+        """The number of a word; -1 if it is not here."""
+        if (number := self._numbers.get(word)) is None:
+            at = self._place(word.encode(ENCODING, ERRORS))
+            number = at if at < len(self) and self[at] == word else -1
+            if len(self._numbers) >= MOST_REMEMBERED:
+                self._numbers.clear()
+            self._numbers[word] = number
+        return number
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and self.number(word) >= 0
+
+    def beginning(self, letter: str) -> range:
+        """The numbers of the words that begin with a letter of ASCII."""
+        return range(self._place(letter.encode()), self._place(chr(ord(letter) + 1).encode()))
+
+    def containing(self, part: str) -> Iterator[int]:
+        """The numbers of the words that have this part, in order. No word has a separator."""
+        sought, content = part.encode(ENCODING, ERRORS), self._content
+        at = content.find(sought)
+        while at >= 0:
+            number = int(self.starts.searchsorted(at, side="right")) - 1
+            yield number
+            at = content.find(sought, self._start[number + 1])
+
+    def of_length(self, characters: int) -> Sequence[str]:
+        """The words with so many characters, in order."""
+        return self._by_length.get(characters, ())
+
+    def _place(self, word: bytes) -> int:
+        """How many words come before this one."""
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self._bytes(middle) < word:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _bytes(self, number: int) -> bytes:
+        return bytes(self.buffer[self._start[number] : self._start[number + 1] - 1])
+
+    @cached_property
+    def _content(self) -> bytes:
+        """All words, to look for parts in: a mapped file is searched slowly."""
+        return bytes(self.buffer)
+
+    @cached_property
+    def _by_length(self) -> Mapping[int, Sequence[str]]:
+        lengths: dict[int, list[str]] = {}
+        for word in self:
+            lengths.setdefault(len(word), []).append(word)
+        return lengths
