@@ -1,12 +1,13 @@
 """What a gateway costs: ours by every way in, beside a direct client and a gateway of fastmcp's.
 
-    python -m benchmarks.gateway --catalogs DIR [--tools 3000] [--calls 500] [--slow 20]
+    python -m benchmarks.gateway --catalogs DIR [--tools 3000] [--calls 500] [--before FOLDER]
 
 All are up at once and take turns, call by call, so that whatever else the machine does falls on
 all alike; the client is the MCP SDK's own for each, in the same era. The direct client speaks to a
 server of its own of the same kind. fastmcp, if it is installed, answers more slowly, and has a
-turn only `--slow` times. DIR is a folder with one JSON file a server, its `tools/list` under
-`tools`; `benchmarks/gateway_pool.py` says which of them are taken.
+turn only `--slow` times. `--before` names an earlier checkout with a `.venv` of its own: its
+gateway takes turns with ours, in a home of its own. DIR is a folder with one JSON file a server,
+its `tools/list` under `tools`; `benchmarks/gateway_pool.py` says which of them are taken.
 """
 
 import asyncio
@@ -37,6 +38,7 @@ from benchmarks.markdown import NoMarks, put
 from benchmarks.processes import below, children, cpu_seconds, megabytes
 
 NAME = "gateway"
+BEFORE = "before, "
 TOOLS, CALLS, SLOW, STARTS, WARM_UP = 3_000, 500, 20, 10, 20
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -92,6 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--slow", type=int, default=SLOW, help="the same for fastmcp")
     parser.add_argument("--starts", type=int, default=STARTS, help="of each, for the first reply")
     parser.add_argument("--embedder", default="bundled", help="as in the settings; `none`: words")
+    parser.add_argument("--before", type=Path, help="an earlier checkout, measured in turns")
     parser.add_argument("--home", type=Path, help="keep what was learned here, for the next run")
     parser.add_argument("--markdown", type=Path, help="put the tables into this page too")
     said = parser.parse_args(arguments)
@@ -109,50 +112,71 @@ def _measured(said: Namespace) -> str:
         folder = said.home or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
         pool = read_pool(said.catalogs, folder, said.tools)
-        home = Home(folder)
-        home.configure(SETTINGS.format(embedder=said.embedder), pool.servers)
-        _tell(f"{pool.tools:,} tools of {len(pool.servers) - 1} servers: learning them")
-        home.run("refresh")
-        home.run("index")
+        homes = {"": Home(folder)}
+        if said.before:
+            python = said.before.resolve() / ".venv" / "bin" / "python"
+            homes[BEFORE] = Home(folder / "before", python)
+        for home in homes.values():
+            home.configure(SETTINGS.format(embedder=said.embedder), pool.servers)
+            _tell(f"{pool.tools:,} tools of {len(pool.servers) - 1} servers: learning them")
+            home.run("refresh")
+            home.run("index")
         figures = Figures()
-        asyncio.run(_measure(home, pool, said, figures))
+        asyncio.run(_measure(homes, pool, said, figures))
         return report(pool, figures)
 
 
-async def _measure(home: Home, pool: Pool, said: Namespace, figures: Figures) -> None:
+async def _measure(
+    homes: Mapping[str, Home], pool: Pool, said: Namespace, figures: Figures
+) -> None:
     async with AsyncExitStack() as stack:
-        daemon = await stack.enter_async_context(home.daemon())
-        _start_all(_programs(home, daemon), said.starts, figures)
-        ways = [await stack.enter_async_context(way) for way in _ways(home, pool, daemon)]
+        daemons = {
+            label: await stack.enter_async_context(home.daemon()) for label, home in homes.items()
+        }
+        programs: dict[str, Program] = {}
+        for label, home in homes.items():
+            programs |= _programs(home, daemons[label], label)
+        _start_all(programs, said.starts, figures)
+        ways = [
+            await stack.enter_async_context(way)
+            for label, home in homes.items()
+            for way in _ways(home, pool, daemons[label], label)
+        ]
         await _take_turns(ways, said, figures, pool)
         for way in (way for way in ways if way.pids):
             figures.memory[way.name] = _memory(way.pids[0])
             figures.cpu[way.name] = await _cpu(way, said, pool)
 
 
-def _ways(home: Home, pool: Pool, daemon: Mapping[str, Any]) -> list[Any]:
+def _ways(home: Home, pool: Pool, daemon: Mapping[str, Any], label: str) -> list[Any]:
+    """Ours by each way in; once, beside an earlier checkout too, those that are not ours."""
     entry = pool.servers[CALLED]
     ours = ("tool_call", {"name": f"mcp_{CALLED}_{TOOL}", "arguments": ARGUMENTS})
     theirs = ("call_tool", {"name": f"{CALLED}_{TOOL}", "arguments": ARGUMENTS})
-    programs = _programs(home, daemon)
+    programs = _programs(home, daemon, label)
+    key = json.loads(home.run("keys", "add", "bench", "--json"))["key"]
     ways = [
-        _stdio(DIRECT, Program([entry["command"], *entry["args"]], home.env), (TOOL, ARGUMENTS)),
-        _stdio(CONNECT, programs[CONNECT], ours, "tool_search"),
-        _stdio(STDIO, programs[STDIO], ours, "tool_search"),
-        _http(daemon, json.loads(home.run("keys", "add", "bench", "--json"))["key"], ours),
+        *(
+            _stdio(name, programs[name], ours, "tool_search")
+            for name in (label + CONNECT, label + STDIO)
+        ),
+        _http(label + HTTP, daemon, key, ours),
     ]
+    if not label:
+        direct = Program([entry["command"], *entry["args"]], home.env)
+        ways.insert(0, _stdio(DIRECT, direct, (TOOL, ARGUMENTS)))
     if PEER in programs:
         ways.append(_stdio(PEER, programs[PEER], theirs, "search_tools"))
     return ways
 
 
-def _programs(home: Home, daemon: Mapping[str, Any]) -> dict[str, Program]:
+def _programs(home: Home, daemon: Mapping[str, Any], label: str) -> dict[str, Program]:
     """What a client launches."""
     programs = {
-        CONNECT: Program(home.toolcrib("connect"), home.env, (daemon["pid"],)),
-        STDIO: Program(home.toolcrib("serve", "--stdio"), home.env),
+        label + CONNECT: Program(home.toolcrib("connect"), home.env, (daemon["pid"],)),
+        label + STDIO: Program(home.toolcrib("serve", "--stdio"), home.env),
     }
-    if importlib.util.find_spec("fastmcp"):
+    if not label and importlib.util.find_spec("fastmcp"):
         command = [sys.executable, "-m", "benchmarks.fastmcp_gateway", str(home.servers)]
         programs[PEER] = Program(command, home.env | {"PYTHONPATH": str(ROOT)})
     return programs
@@ -175,13 +199,13 @@ async def _stdio(
 
 @asynccontextmanager
 async def _http(
-    daemon: Mapping[str, Any], key: str, call: tuple[str, Mapping[str, Any]]
+    name: str, daemon: Mapping[str, Any], key: str, call: tuple[str, Mapping[str, Any]]
 ) -> AsyncGenerator[Way]:
     http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=60)
     transport = streamable_http_client(f"http://127.0.0.1:{daemon['port']}/mcp", http_client=http)
     async with http, Client(transport, mode="legacy", read_timeout_seconds=60) as client:
         await client.list_tools()
-        yield Way(HTTP, client, call, "tool_search", (daemon["pid"],))
+        yield Way(name, client, call, "tool_search", (daemon["pid"],))
 
 
 async def _take_turns(ways: Sequence[Way], said: Namespace, figures: Figures, pool: Pool) -> None:

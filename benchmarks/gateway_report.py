@@ -87,10 +87,15 @@ def _starts(times: Mapping[str, Sequence[float]]) -> str:
 def _memories(memory: Mapping[str, tuple[float, float, int]]) -> str:
     head = ["gateway", ">its process", ">with all it started", ">processes started"]
     rows = [
-        ["the daemon" if name == HTTP else name, f"{alone:.0f}", f"{every:.0f}", str(count)]
+        [_whose(name), f"{alone:.0f}", f"{every:.0f}", str(count)]
         for name, (alone, every, count) in memory.items()
     ]
     return table(head, rows)
+
+
+def _whose(name: str) -> str:
+    """Over HTTP the daemon answers: ours, or that of an earlier checkout."""
+    return f"{name.removesuffix(HTTP)}the daemon" if name.endswith(HTTP) else name
 
 
 def _added(seconds: Sequence[float], direct: float) -> str:

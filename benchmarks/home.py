@@ -20,9 +20,10 @@ class Unusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A folder for Toolcrib to live in."""
+    """A folder for Toolcrib to live in, and the Python that has it installed."""
 
     folder: Path
+    python: Path = Path(sys.executable)
 
     @property
     def env(self) -> dict[str, str]:
@@ -47,7 +48,7 @@ class Home:
 
     def toolcrib(self, *words: str) -> list[str]:
         """The command that a person would type."""
-        return [str(Path(sys.executable).with_name("toolcrib")), *words]
+        return [str(self.python.with_name("toolcrib")), *words]
 
     def run(self, *words: str) -> str:
         """Run a command to its end; what it prints. Raises `Unusable` when it fails."""

@@ -4,8 +4,8 @@
 
 `--before` names an earlier checkout with a `.venv` of its own. What grows with the tools and what
 the model takes is read from the file that `benchmarks.growth --model 10000 --results` wrote; the
-others are measured now: commands (`benchmarks.commands`) and gateways (`benchmarks.gateway`), each
-checkout by its own programs, in turns. What a side does not have is a dash. An aim that is missed
+others are measured now: commands (`benchmarks.commands`) and gateways (`benchmarks.gateway`), those
+of both checkouts in turns. What a side does not have is a dash. An aim that is missed
 is said so: this is a report, not a test.
 """
 
@@ -18,6 +18,8 @@ from statistics import median
 from typing import NamedTuple
 
 from benchmarks.checkout import BEFORE, NOW, Checkout, Limits, this_checkout
+from benchmarks.gateway import BEFORE as EARLIER
+from benchmarks.gateway_report import HTTP, STDIO
 from benchmarks.growth_report import MADE_UP, MODEL, WORDS, Figures, Growth
 from benchmarks.home import Unusable
 from benchmarks.markdown import NoMarks, put, table
@@ -25,7 +27,7 @@ from benchmarks.markdown import NoMarks, put, table
 NAME = "must_show"
 LIMITS = Limits(3_600, 20)
 CALLS, SLOW, STARTS = 300, 2, 5
-STDIO, HTTP, DAEMON = "`toolcrib serve --stdio`", "HTTP", "the daemon"
+DAEMON = "the daemon"
 COMMANDS = {
     "`toolcrib --help`": "help",
     "`toolcrib search, tools that come along`": "search_29",
@@ -96,8 +98,9 @@ def _measured(said: Namespace) -> Mapping[str, Values]:
     for name, own in values.items():
         _add(own, from_commands(told, name))
     for _ in range(said.turns if said.catalogs else 0):
-        for checkout in checkouts:
-            _add(values[checkout.name], from_gateway(_gateway(checkout, said.catalogs)))
+        told = _gateways(checkouts[-1], checkouts[0], said.catalogs)
+        for name, own in values.items():
+            _add(own, from_gateway(told, name))
     return values
 
 
@@ -133,16 +136,20 @@ def from_commands(text: str, name: str) -> Mapping[str, float]:
     }
 
 
-def from_gateway(text: str) -> Mapping[str, float]:
-    """What its tables say, each under its heading."""
+def from_gateway(text: str, name: str) -> Mapping[str, float]:
+    """What its tables say of a checkout, each under its heading."""
     parts = {part.partition("**")[0]: part for part in text.split("\n\n**")}
+    whose = EARLIER if name == BEFORE else ""
     rows = (
         ("call_stdio", "A call", STDIO, 1),
         ("call_http", "A call", HTTP, 1),
         ("first_reply", "The first reply", STDIO, 0),
         ("daemon", "Memory", DAEMON, 0),
     )
-    found = {key: _cells(parts.get(part, ""), label)[place:] for key, part, label, place in rows}
+    found = {
+        key: _cells(parts.get(part, ""), f"{whose}{label}")[place:]
+        for key, part, label, place in rows
+    }
     return {key: _first_number(cells[0]) for key, cells in found.items() if cells}
 
 
@@ -168,9 +175,10 @@ def _add(values: Values, found: Mapping[str, float]) -> None:
         values.setdefault(key, []).append(value)
 
 
-def _gateway(checkout: Checkout, catalogs: Path) -> str:
+def _gateways(checkout: Checkout, earlier: Checkout, catalogs: Path) -> str:
     counts = ["--calls", str(CALLS), "--slow", str(SLOW), "--starts", str(STARTS)]
-    return _printed(checkout, "gateway", "--catalogs", str(catalogs.resolve()), *counts)
+    places = ["--catalogs", str(catalogs.resolve()), "--before", str(earlier.folder)]
+    return _printed(checkout, "gateway", *places, *counts)
 
 
 def _printed(checkout: Checkout, name: str, *options: str) -> str:

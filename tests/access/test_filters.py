@@ -4,7 +4,7 @@ The sources and patterns are those that are easily mixed up: ids that begin alik
 that no name may have, and ids that are too long for a name.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -87,10 +87,10 @@ kinds: st.SearchStrategy[frozenset[Kind]] = st.sampled_from(
 )
 
 
-def pooled(listed: list[tuple[Capability, State]]) -> Mapping[str, Entry]:
+def pooled(listed: Sequence[tuple[Capability, State]]) -> Mapping[str, Entry]:
     pool = Pool()
     pool.add(ListedSource(*(each for each, _ in listed)))
-    states = [state for _, state in listed]
+    states: list[State] = [state for _, state in listed]
     return {
         name: entry.in_state(states[number % len(states)])
         for number, (name, entry) in enumerate(pool.entries.items())

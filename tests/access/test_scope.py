@@ -145,3 +145,14 @@ def test_what_only_tidies_a_search_bars_no_call():
     unseen = replace(ENTRY, capability=replace(TOOL, searchable=False))
     assert why_barred(unseen, Scope(bound=names("read_file"))) == ""
     assert why_barred(unseen, Scope(allowed=NOBODY)) == "no right"
+
+
+def test_of_many_patterns_those_that_are_about_an_entry_count():
+    entries = pooled(*SEEN, mcp("google", "drive_x"), mcp("google_drive", "x"))
+    many = [f"mcp_server{number}_x" for number in range(50)]
+    for pattern in ("mcp_github_*", "github/list_issues", "read_file", "*", "mcp_google_drive_x"):
+        for entry in entries.values():
+            few = Scope(allowed=names(pattern)), Scope(excluded=names(pattern))
+            more = Scope(allowed=names(pattern, *many)), Scope(excluded=names(pattern, *many))
+            for one, other in zip(few, more, strict=True):
+                assert why_barred(entry, one) == why_barred(entry, other)

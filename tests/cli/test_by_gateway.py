@@ -403,12 +403,14 @@ def test_a_call_whose_command_leaves_is_cancelled(
 
     monkeypatch.setattr(operator_client, "_call_outcome", interrupted)
 
-    async def scenario(_daemon: Daemon, command: Command) -> None:
+    async def scenario(daemon: Daemon, command: Command) -> None:
         running = asyncio.create_task(command("call", "mcp_a_echo"))
         assert await asyncio.to_thread(begun.wait, 30)
+        assert daemon.request_limiter.running == 1, "it does not end meanwhile"
         leave.set()
         assert (await running).code == 130
         assert await asyncio.to_thread(ended.wait, 30)
+        await until_async(lambda: not daemon.request_limiter.running)
 
     gateway.beside(scenario)
 

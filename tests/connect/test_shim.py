@@ -7,7 +7,7 @@ import pytest
 from tests.connect.fakes import FakeDaemon, echoing, files_in, launched
 from tests.connect.kept import GREETING, LISTED, greet, keep
 from tests.waiting import let_pass, until
-from toolcrib.connect import NoDaemon
+from toolcrib.connect import NoDaemon, loading_progress
 from toolcrib.connect import shim as shims
 from toolcrib.connect.daemon_connection import DaemonConnector
 from toolcrib.connect.messages import LONGEST_LINE, NOT_STARTED
@@ -287,6 +287,20 @@ def test_where_no_daemon_can_start_only_what_has_no_answer_is_refused(
         client.say("tools/call", id=2, name="tool_search")
         answer = client.hear()
         assert (answer["id"], answer["error"]["code"]) == (2, NOT_STARTED)
+
+
+def test_a_call_that_waits_for_the_daemon_gets_the_progress_that_it_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(loading_progress, "EVERY_S", 0.02)
+    with launched(tmp_path) as client:
+        client.say("tools/call", id=3, name="x", _meta={"progressToken": 5})
+        told = [client.hear() for _ in range(2)]
+        assert [each["params"]["progressToken"] for each in told] == [5, 5]
+        daemon = FakeDaemon(files_in(tmp_path), as_kept)
+        while (last := client.hear()).get("id") != 3:
+            assert last["params"]["progress"] > told[-1]["params"]["progress"]
+    daemon.end()
 
 
 def test_a_daemon_that_runs_answers_by_itself(tmp_path: Path):

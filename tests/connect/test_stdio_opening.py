@@ -13,7 +13,7 @@ import pytest
 from tests.connect.fakes import environ, files_in
 from tests.connect.kept import GREETING, LISTED, greet, keep, listing
 from tests.waiting import HANG_S, until
-from toolcrib.connect import FirstReplies, StdioDescriptors, StdioOpening
+from toolcrib.connect import FirstReplies, StdioDescriptors, StdioOpening, loading_progress
 from toolcrib.connect import stdio_opening as openings
 
 CALL = {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "tool_search"}}
@@ -124,3 +124,16 @@ def test_of_a_thousand_requests_at_once_it_takes_what_it_may(
     until(lambda: len(wire.opening.unread) >= 10_000)
     wire.load()
     assert len(wire.opening.unread) < 11_000
+
+
+def test_a_request_that_waits_gets_the_progress_that_it_asked_for(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(loading_progress, "EVERY_S", 0.02)
+    params = {"name": "tool_search", "_meta": {"progressToken": "t"}}
+    wire.say(greet(1), CALL, {**CALL, "id": 8, "params": params})
+    assert wire.hear()["id"] == 1
+    told = [wire.hear() for _ in range(3)]
+    assert [each["params"]["progressToken"] for each in told] == ["t"] * 3
+    steps = [each["params"]["progress"] for each in told]
+    assert steps == sorted(set(steps))

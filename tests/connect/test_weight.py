@@ -19,6 +19,7 @@ MAY_LOAD = {
     "toolcrib.connect.messages",
     "toolcrib.connect.daemon_files",
     "toolcrib.connect.first_replies",
+    "toolcrib.connect.loading_progress",
     "toolcrib.connect.shim",
     "toolcrib.system",
     "toolcrib.system.daemon_folder",

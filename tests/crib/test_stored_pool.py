@@ -1,6 +1,6 @@
 """A search of a pool that lies in a file reads the definitions of its hits, and no others."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def servers() -> list[StampedTools]:
 
 
 @contextmanager
-def stored(path: Path) -> Iterator[tuple[Crib, PoolPack]]:
+def stored(path: Path) -> Generator[tuple[Crib, PoolPack]]:
     """A crib as it is after a start: its entries are those that another has written."""
     with Crib(WORDS) as first:
         first.add_source(*servers())
@@ -97,7 +97,9 @@ def test_no_fact_of_a_stored_entry_is_worked_out(
         )
         facts = inventory.facts(inventory.entries())
         assert facts.monolingual_share == {"en": 1.0}
-        products = {name: facts.of_name(name).products for name in inventory.entries()}
-        assert products["mcp_slack-mcp_read_file"] == {"slack"}
+        known = {name: facts.of_name(name) for name in inventory.entries()}
+        slack = known["mcp_slack-mcp_read_file"]
+        assert slack
+        assert slack.products == {"slack"}
         assert not read
         assert not [name for name in made if name.startswith("mcp_")]

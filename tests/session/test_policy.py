@@ -48,9 +48,9 @@ def planned(
     entries: Mapping[str, Entry], deferral: Deferral, price: int, *, is_late: bool
 ) -> DeferralPlan:
     """A plan of tools that cost as much together."""
-    groups, each = EntryGroups.of(entries), price / max(len(entries), 1)
+    groups, each = EntryGroups.of(entries), price // max(len(entries), 1)
     return DeferralPlan.make(
-        groups, Scope(), deferral, is_late=is_late, price=lambda some: sum(each for _ in some)
+        groups, Scope(), deferral, is_late=is_late, price=lambda some: each * len([*some])
     )
 
 

@@ -4,12 +4,11 @@ A filter is made once for a scope. When entries change, it is mended by those th
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from toolcrib.access.scope import UNUSABLE, Scope, why_barred
-from toolcrib.model import Entry, EntryGroups, EntryTraits, Kind, NameFilter, State
-from toolcrib.names import PatternIndex, has_wildcard, source_names
+from toolcrib.access.scope import UNUSABLE, Scope
+from toolcrib.model import Entry, EntryGroups, EntryTraits, Kind, NameFilter
+from toolcrib.names import PatternIndex, any_bars, any_grants, has_wildcard, source_names
 
 SHARE_OF_NAMES = 2
 """A filter is turned round once it keeps more than this share of all names: 1 in so many."""
@@ -33,7 +32,7 @@ class GroupJudge:
 
     def would_be_callable(self, groups: EntryGroups, traits: EntryTraits) -> Collection[str]:
         """The same, as if the entries were ready."""
-        return self._not_barred(groups, traits, "ready") if self._lets(traits) else ()
+        return self._not_barred(groups, traits) if self._lets(traits) else ()
 
     def searchable_names(
         self, groups: EntryGroups, traits: EntryTraits, kinds: frozenset[Kind]
@@ -46,20 +45,18 @@ class GroupJudge:
             return names
         return frozenset(names) - bound
 
-    def _not_barred(
-        self, groups: EntryGroups, traits: EntryTraits, state: State | None = None
-    ) -> Collection[str]:
+    def _not_barred(self, groups: EntryGroups, traits: EntryTraits) -> Collection[str]:
+        """Those that no pattern takes away, and that one gives, if only given ones count."""
         names, entries = groups[traits], groups.entries
-        bars = self._taken.barring(traits) if self._taken else frozenset[str]()
+        bars = self._taken.barring(traits) if self._taken else ()
         gives = None if self._given is None else self._given.granting(traits)
         if not bars and gives is None:
             return names
         if gives is not None and not gives:
             return ()
-        near = replace(self._scope, internal=frozenset(), excluded=bars, allowed=gives)
         each = ((name, entries[name]) for name in names)
-        placed = ((name, entry.in_state(state) if state else entry) for name, entry in each)
-        return frozenset(name for name, entry in placed if not why_barred(entry, near))
+        given = (both for both in each if gives is None or any_grants(gives, both[1]))
+        return frozenset(name for name, entry in given if not any_bars(bars, entry))
 
     def _lets(self, traits: EntryTraits) -> bool:
         """Whether traits alone bar nothing."""

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Literal
 
-from toolcrib.model import Entry, Kind, PermissionKind, State
-from toolcrib.names import any_bars, any_grants, source_names
+from toolcrib.model import Entry, EntryTraits, Kind, PermissionKind, State
+from toolcrib.names import PatternIndex, any_bars, any_grants, source_names
 
 FilterVerdict = Literal[
     "",
@@ -22,6 +23,8 @@ FilterVerdict = Literal[
 ]
 """The filter that hides an entry; "" where none does."""
 
+FEW_PATTERNS = 16
+"""So many are tried one by one; of more, those that may be about an entry are found first."""
 UNUSABLE: Mapping[State, FilterVerdict] = {
     "disabled": "disabled",
     "unreviewed": "unreviewed",
@@ -77,18 +80,34 @@ def _for_everyone(entry: Entry, scope: Scope) -> FilterVerdict:
 
 
 def _for_caller(entry: Entry, scope: Scope) -> FilterVerdict:
-    if any_bars(scope.excluded, entry):
+    if any_bars(_barring(scope.excluded, entry), entry):
         return "excluded"
     return "" if _is_allowed(entry, scope) else "no right"
 
 
 def _is_allowed(entry: Entry, scope: Scope) -> bool:
     return (
-        (scope.allowed is None or any_grants(scope.allowed, entry))
+        (scope.allowed is None or any_grants(_granting(scope.allowed, entry), entry))
         and any(allows_source(each, scope) for each in source_names(entry))
         and (scope.permissions is None or entry.permission_kind in scope.permissions)
         and (scope.packaged or not entry.packaged)
     )
+
+
+def _granting(patterns: frozenset[str], entry: Entry) -> frozenset[str]:
+    """Those of many patterns that may be about this entry."""
+    few = len(patterns) <= FEW_PATTERNS
+    return patterns if few else _index(patterns).granting(EntryTraits.of(entry))
+
+
+def _barring(patterns: frozenset[str], entry: Entry) -> frozenset[str]:
+    few = len(patterns) <= FEW_PATTERNS
+    return patterns if few else _index(patterns).barring(EntryTraits.of(entry))
+
+
+@lru_cache(maxsize=64)
+def _index(patterns: frozenset[str]) -> PatternIndex:
+    return PatternIndex(patterns)
 
 
 def _for_search(entry: Entry, scope: Scope, kinds: frozenset[Kind]) -> FilterVerdict:

@@ -8,7 +8,8 @@ socket, its lock, and the note about itself. `daemon_connection` reaches the dae
 it if there is none (`double_fork`, so that no client is its parent). `messages` cuts bytes into
 lines and reads what matters of each. `pending_requests` knows what has no answer yet, so that
 nothing is lost quietly when a daemon ends. `shim` is the loop between the two. `first_replies` are
-given while the gateway loads; `stdio_opening` does that for `toolcrib serve --stdio`.
+given while the gateway loads, and `loading_progress` to what waits; `stdio_opening` does both for
+`toolcrib serve --stdio`.
 
 It is no MCP server: it hands lines on, and answers by itself only if there is no daemon.
 

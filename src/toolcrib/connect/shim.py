@@ -18,6 +18,7 @@ from toolcrib.connect.arguments import ConnectOptions
 from toolcrib.connect.daemon_connection import START_S, DaemonConnector
 from toolcrib.connect.daemon_files import NEEDS_UNIX, NoDaemon, can_have_daemon, locate_daemon
 from toolcrib.connect.first_replies import FirstReplies
+from toolcrib.connect.loading_progress import LoadingProgress
 from toolcrib.connect.messages import (
     LONGEST_LINE,
     NOT_STARTED,
@@ -53,6 +54,7 @@ class Shim:
         self._stdin, self._stdout = stdin, stdout
         self._first = FirstReplies(locate_daemon(options, environ), options.profile, environ)
         self._pending = PendingRequests(self._first)
+        self._progress = LoadingProgress()
         self._daemon: socket.socket | None = None
         self._connector: DaemonConnector | None = DaemonConnector(options, environ, start_s)
         self._is_new = True
@@ -100,6 +102,7 @@ class Shim:
         pause = 1.0 if self._connector or self._ended_at else None
         if self._connector and self._connector.may_start:
             pause = POLL_S
+            self._to_client += self._progress.take_due()
         readable, writable, _ = select.select(reading, writing, [], pause)
         if self._stdout in writable:
             self._write_client()
@@ -135,7 +138,10 @@ class Shim:
         if self._connector and _needs_answer(message):
             self._connector.insist()
         if self._is_new:  # there was no daemon yet
-            self._to_client += self._first.reply(message.line)
+            reply = self._first.reply(message.line)
+            self._to_client += reply
+            if not reply:
+                self._progress.add(message.line)
         self._queue(message)
 
     def _queue(self, message: Message) -> None:
@@ -162,10 +168,12 @@ class Shim:
             if not self._is_new:
                 self._to_client += b"".join(self._pending.notifications())
             self._is_new = False
+            self._progress.end()
 
     def _give_up(self, why: str) -> None:
         """Answer every request that waits with the reason."""
         self._failure, self._failed_at = why, time.monotonic()
+        self._progress.end()
         for message in self._to_daemon:
             self._refuse(message)
         self._to_daemon.clear()

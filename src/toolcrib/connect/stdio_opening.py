@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from toolcrib.connect.daemon_files import can_have_daemon
 from toolcrib.connect.first_replies import FirstReplies
+from toolcrib.connect.loading_progress import LoadingProgress
 from toolcrib.connect.messages import LONGEST_LINE, LineSplitter
 
 CHUNK = 256 * 1024
@@ -38,6 +39,7 @@ class StdioOpening:
         self.replies = replies
         self.unread: bytes = b""
         self._lines = LineSplitter()
+        self._progress = LoadingProgress()
 
     def wait_for(self, load: Callable[[], T]) -> T:
         """What `load` returns or raises; it runs on a thread while we answer what we can."""
@@ -63,9 +65,13 @@ class StdioOpening:
         incoming, has_ended = self.descriptors.incoming, False
         while True:
             reads = not has_ended and len(self.unread) < MOST_WAITING
-            readable, _, _ = select.select([ready, *([incoming] if reads else [])], [], [])
+            waits_for = [ready, *([incoming] if reads else [])]
+            readable, _, _ = select.select(waits_for, [], [], self._progress.wait_s)
             if ready in readable:
                 return
+            self._send(self._progress.take_due())
+            if not readable:
+                continue
             chunk = os.read(incoming, CHUNK)
             has_ended = not chunk
             self.unread += chunk
@@ -74,6 +80,11 @@ class StdioOpening:
 
     def _answer(self, line: bytes) -> None:
         content = self.replies.reply(line) if self.replies else b""
+        self._send(content)
+        if not content:
+            self._progress.add(line)
+
+    def _send(self, content: bytes) -> None:
         with contextlib.suppress(BrokenPipeError):  # nobody reads any more: the input ends too
             while content:
                 content = content[os.write(self.descriptors.outgoing, content) :]

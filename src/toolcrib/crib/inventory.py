@@ -41,6 +41,7 @@ from toolcrib.settings import Settings
 from toolcrib.sources import (
     FunctionSource,
     Source,
+    StampedSource,
     ToolFacts,
     WatchableSource,
     public_functions,
@@ -137,6 +138,8 @@ class Inventory:
 
     def add_source(self, *sources: Source) -> None:
         """Take whole sources in; what is wrong with them is among `problems`."""
+        if any(isinstance(source, StampedSource) for source in sources):
+            self._look_in_pack()
         with self.changing:
             self._problems += self.pool.add(*sources)
         for source in sources:

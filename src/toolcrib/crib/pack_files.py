@@ -11,6 +11,7 @@ missing or does not fit costs time and nothing else.
 
 import atexit
 import hashlib
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -69,7 +70,7 @@ class PackFiles:
         """Note that this pair is in use, and is not to be let go before others."""
         for path in (self.pool, self.index):
             with suppress(OSError):
-                path.touch()
+                os.utime(path)
 
     def sweep(self) -> None:
         """Remove the pairs beyond the last few, and what writers left that were killed."""

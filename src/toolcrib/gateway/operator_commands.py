@@ -19,8 +19,8 @@ A command that leaves before it has said go leaves nothing behind; one that leav
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
@@ -29,6 +29,7 @@ from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import ApprovalRequest
 from toolcrib.gateway.command_queries import OUTSIDE, QUERIES, answer_query
+from toolcrib.gateway.limits import Overloaded, RequestLimiter
 from toolcrib.gateway.operator_client import ALIVE_S, DECLINED, Environment
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.model import Json, JsonObject, Outcome
@@ -54,6 +55,8 @@ class CommandedDaemon(Protocol):
     def serving(self) -> ServingState: ...
     @property
     def read_ns(self) -> int: ...
+    @property
+    def request_limiter(self) -> RequestLimiter: ...
 
     async def is_current(self) -> bool: ...
 
@@ -79,15 +82,34 @@ def command_handlers(daemon: CommandedDaemon) -> Mapping[str, CommandHandler]:
         )
         if not is_ours:
             return DECLINED
-        asker.report({"ready": about(crib)})
-        with suppress(TimeoutError):
-            async with asyncio.timeout(GO_S):
-                if await asker.receive() != {"go": True}:
-                    return DECLINED
-            return await _while_alive(_call(crib, request, asker), asker)
+        with suppress(Overloaded), _counted(daemon.request_limiter):
+            asker.report({"ready": about(crib)})
+            if await _may_go(asker):
+                return await _while_alive(_call(crib, request, asker), asker)
         return DECLINED
 
     return {"call": call, **{what: query(what) for what in QUERIES}}
+
+
+async def _may_go(asker: Asker) -> bool:
+    """Whether the command says go, in time."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(GO_S):
+            return await asker.receive() == {"go": True}
+    return False
+
+
+@contextmanager
+def _counted(limiter: RequestLimiter) -> Generator[None]:
+    """A request under way: a daemon that has one does not end for want of clients.
+
+    Raises `Overloaded`, before anything is done, if there are too many.
+    """
+    limiter.enter(OPERATOR)
+    try:
+        yield
+    finally:
+        limiter.leave(OPERATOR)
 
 
 async def says_the_same(daemon: CommandedDaemon, request: Mapping[str, Any]) -> bool:

@@ -78,7 +78,11 @@ class StoredFacts(NamedTuple):
     text_of: Callable[[str], str | None]
 
 
-NOTHING_STORED = StoredFacts({}, lambda _name: None)
+def _no_text(_name: str) -> None:
+    return None
+
+
+NOTHING_STORED = StoredFacts({}, _no_text)
 
 
 def facts_version() -> str:

@@ -149,8 +149,10 @@ def named_products(text: str, known: PoolProducts) -> tuple[NamedProduct, ...]:
 
     What is not certain is there only if the pool has it.
     """
-    listed = (_named(mention, known) for mention in our_products().mentions(text))
-    return (*(each for each in listed if each.certain or each.present), *_servers(text, known))
+    products = our_products()
+    said = products.without_arguments(text)
+    listed = (_named(mention, known) for mention in products.mentions_in(said))
+    return (*(each for each in listed if each.certain or each.present), *_servers(said, known))
 
 
 def product_evidence(entry: Entry, named: Sequence[NamedProduct], known: PoolProducts) -> float:
@@ -187,7 +189,7 @@ def _named(mention: Mention, known: PoolProducts) -> NamedProduct:
 
 def _servers(text: str, known: PoolProducts) -> Iterator[NamedProduct]:
     """Servers that a request names by their words: certain if they are two or more."""
-    said = words(our_products().without_arguments(text))
+    said = words(text)
     sizes = range(LONGEST_SERVER_NAME, 0, -1)
     runs = (tuple(said[at : at + size]) for size in sizes for at in range(len(said)))
     for run in dict.fromkeys(runs):

@@ -21,7 +21,8 @@ At 1 and 2 the parts of short tasks lose a point and more: their tools are in on
 
 def rank_by_score(scores: Mapping[str, float]) -> Ranking:
     """Best first, ties by id."""
-    return [Match(id, score) for id, score in sorted(scores.items(), key=_best_first)]
+    best_first = sorted([(-score, id) for id, score in scores.items()])
+    return [Match(id, -negative) for negative, id in best_first]
 
 
 def boosted(ranking: Ranking, shares: Mapping[str, float]) -> Ranking:
@@ -68,7 +69,3 @@ def autocut(ranking: Ranking, *, ratio: float) -> Ranking:
 def top_band(ranking: Ranking) -> Ranking:
     """Everything that has at least `BAND_SHARE` of the best score."""
     return [match for match in ranking if match.score >= BAND_SHARE * ranking[0].score]
-
-
-def _best_first(scored: tuple[str, float]) -> tuple[float, str]:
-    return -scored[1], scored[0]

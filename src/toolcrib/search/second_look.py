@@ -22,6 +22,7 @@ from toolcrib.search.products import (
     names_absent,
     product_evidence,
 )
+from toolcrib.search.rankings import rank_by_score
 from toolcrib.search.verbs import asks_for, is_destructive, verb_family
 from toolcrib.search.zscore import zscores
 
@@ -74,8 +75,9 @@ class SecondLook:
         parts = [each for each in self.contributions().values() if each]
         if not parts or not first:
             return fused
-        scored = [Match(id, score + sum(p.get(id, 0.0) for p in parts)) for id, score in first]
-        ordered = sorted(scored, key=lambda match: (-match.score, match.id))
+        ordered = rank_by_score(
+            {id: score + sum([part.get(id, 0.0) for part in parts]) for id, score in first}
+        )
         lowest = ordered[-1].score
         return [*ordered, *(Match(id, min(score, lowest)) for id, score in rest)]
 

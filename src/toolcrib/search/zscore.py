@@ -106,7 +106,7 @@ def zscores(scores: Mapping[str, float]) -> Mapping[str, float]:
     if not scores:
         return {}
     mean = fmean(scores.values())
-    deviation = sqrt(fmean((score - mean) ** 2 for score in scores.values())) or 1.0
+    deviation = sqrt(fmean([(score - mean) ** 2 for score in scores.values()])) or 1.0
     return {id: (score - mean) / deviation for id, score in scores.items()}
 
 

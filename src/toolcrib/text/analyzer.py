@@ -53,16 +53,15 @@ def without_stopwords(words: Sequence[str]) -> Sequence[str]:
 
 def terms(words: Iterable[str]) -> list[str]:
     """The words as an index stores them: as they are, or in pairs of characters."""
-    return [term for word in words for term in (_pairs(word) if is_unspaced(word) else [word])]
+    some = list(words)
+    if "".join(some).isascii():  # nearly all of them
+        return some
+    return [term for word in some for term in (_pairs(word) if is_unspaced(word) else [word])]
 
 
 def stems(words: Iterable[str]) -> list[str]:
     """The stems of the words as an index stores them; of a run without spaces its characters."""
-    return [
-        stem
-        for word in words
-        for stem in (_characters(word) if is_unspaced(word) else [_stem(word)])
-    ]
+    return [stem for word in words for stem in _stems_of(word)]
 
 
 def fold(name: str) -> str:
@@ -127,9 +126,10 @@ def _characters(run: str) -> list[str]:
     return [character + STEM_MARK for character in run if character not in CHINESE_PARTICLES]
 
 
-@lru_cache(maxsize=1 << 16)
-def _stem(word: str) -> str:
-    return _stemmer().stemWord(word) + STEM_MARK
+@lru_cache(maxsize=1 << 15)
+def _stems_of(word: str) -> Sequence[str]:
+    """The stems of one word; remembered, since texts have few different ones."""
+    return _characters(word) if is_unspaced(word) else (_stemmer().stemWord(word) + STEM_MARK,)
 
 
 @cache

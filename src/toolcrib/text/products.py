@@ -143,7 +143,10 @@ class ProductList:
 
     def mentions(self, request: str) -> tuple[Mention, ...]:
         """The products that a request names, once each, in order. Of each the surest mention."""
-        text = self.without_arguments(request)
+        return self.mentions_in(self.without_arguments(request))
+
+    def mentions_in(self, text: str) -> tuple[Mention, ...]:
+        """The same of a request without its arguments."""
         found: dict[str, bool] = {}
         for span in self._spans(text):
             certain = _acts_on(text, span) and _is_meant(text, span)
@@ -173,14 +176,16 @@ class ProductList:
 
     def _spans(self, text: str, *, in_name: bool = False) -> Iterator[_Span]:
         """The names in a text from left to right, the longest first; no two share a word."""
-        said = [token.lower() for token in _TOKEN.findall(text)]
+        said = _lower_tokens(text)
+        if self.names.keys().isdisjoint(said):
+            return
         begun = [(at, self.names[word]) for at, word in enumerate(said) if word in self.names]
         fitting = [
             (at, name)
             for at, names in begun
             for name in names
             if (in_name or not name.names_only)
-            and name.rest == tuple(said[at + 1 : at + name.size])
+            and (not name.rest or name.rest == tuple(said[at + 1 : at + name.size]))
         ]
         places = [token.span() for token in _TOKEN.finditer(text)] if fitting else []
         free = 0
@@ -270,6 +275,12 @@ def _names(spelling: str, product: str) -> Iterator[tuple[str, _Name]]:
 
 def _normal(text: str) -> str:
     return text if text.isascii() else simplified(unicodedata.normalize("NFKC", text))
+
+
+def _lower_tokens(text: str) -> list[str]:
+    if text.isascii():
+        return _TOKEN.findall(text.lower())
+    return [token.lower() for token in _TOKEN.findall(text)]
 
 
 def _are_close(text: str, places: Sequence[tuple[int, int]]) -> bool:
