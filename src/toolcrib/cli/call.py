@@ -46,8 +46,9 @@ def call_command(
 ) -> None:
     """Call a tool and print what it returns.
 
-    If the call needs approval, you are asked on the terminal. Without a terminal it is refused,
-    unless you give `--yes`. Exit code 1: the call was refused or failed; standard error says why.
+    If a gateway runs, it makes the call, with the servers that run already. If the call needs
+    approval, you are asked on the terminal. Without a terminal it is refused, unless you give
+    `--yes`. Exit code 1: the call was refused or failed; standard error says why.
 
         toolcrib call mcp_time_get_current_time '{"timezone": "UTC"}'
         echo '{"path": "notes.md"}' | toolcrib call read_file -

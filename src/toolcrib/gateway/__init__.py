@@ -3,7 +3,7 @@
     toolcrib connect ──> unix socket ──> shim_connections ──┐
     HTTP client ──────> http/guard ────> http/sessions ─────┼──> server ──> caller_view ──> Crib
     --stdio ─────────────────────────> stdio ───────────────┘
-    toolcrib gateway ──> operator socket ──> operator_api ──> daemon
+    toolcrib gateway, search, ... ──> operator socket ──> operator_api ──> daemon
 
 Who comes: `credentials` makes a `principal` of a key, or of our own user. What they see: a `server`
 of their own, which speaks both eras of MCP through `sdk`. `tools/list` is `tool_list`, by `modes`.
@@ -16,7 +16,8 @@ The process (`daemon_process`): `daemon` serves, one for each set of settings (`
 reload replaces its `serving_state`. `limits` bounds connections and requests. `background_tasks`
 lists servers and keeps the index; `file_watcher` sees that a file has changed. `surface_recorder`
 keeps the first replies, which clients get while the next daemon loads. The command line
-reaches a running daemon by `operator_client`.
+reaches a running daemon by `operator_client`. What commands ask about the pool is answered by
+`command_queries`, with a daemon (`operator_commands`) and without.
 
 It is not where tools are called or approved (`execute`), nor where servers are started
 (`sources.mcp`): it asks the crib for both. Loading this costs nothing; `server`, `daemon` and
