@@ -1,14 +1,19 @@
 """What the bundled model costs: a whole search with it, memory, and the vectors of many tools.
 
     python -m benchmarks.model_cost --bench-dir DIR --cache DIR [--wheel FILE] [--embed 1000]
+    python -m benchmarks.model_cost --bench-dir DIR --before CHECKOUT
 
 The tools and queries are some of `mcp_big`; each query is asked when it is new, and once again. The
 same queries go to Toolcrib by words alone and to plain FTS5, in turns. Readings of tools come from
 the cache of `benchmarks.quality` where it has them; those of queries are made. Times are of CPU,
 memory is what Linux says of this process. `--numpy` leaves onnxruntime alone if it is there.
+`--before` measures the model alone, here and in another checkout with a `.venv` of its own, in
+turns: its first query in a new process, queries after it, and the tools in chunks of 16.
 """
 
+import json
 import os
+import subprocess
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,7 +37,7 @@ from toolcrib.crib import Crib
 from toolcrib.embed import CachedEmbedder, TextReading
 from toolcrib.embed.bundled import onnx
 from toolcrib.embed.bundled.embedder import BundledEmbedder
-from toolcrib.evaluate.cases import EvalTool
+from toolcrib.evaluate.cases import EvalCase, EvalTool
 from toolcrib.index import document_of
 from toolcrib.settings import EmbedSettings, Settings
 from toolcrib.store import VectorCache
@@ -40,6 +45,25 @@ from toolcrib.store import VectorCache
 NAME = "model_cost"
 SIZES = (1_000, 10_000, 17_742)
 QUERIES, WARM_UP, BLOCK = 200, 20, 8
+TURNS = 4
+ALONE = """
+import json, sys
+from time import process_time
+from toolcrib.embed.bundled import onnx
+from toolcrib.embed.bundled.embedder import BundledEmbedder
+asked, tools, package = json.load(sys.stdin)
+onnx.PACKAGE = package
+embedder = BundledEmbedder()
+def timed(texts):
+    start = process_time()
+    embedder.read(texts)
+    return 1000 * (process_time() - start)
+first, *queries = [timed([text]) for text in asked]
+made = sum(timed(tools[n : n + 16]) for n in range(0, len(tools), 16)) / len(tools)
+with open("/proc/self/statm") as file:
+    resident = int(file.read().split()[1]) * 4096 / 1e6
+print(json.dumps([first, sorted(queries)[len(queries) // 2], 10 * made, resident]))
+"""
 
 Times = Mapping[str, Sequence[float]]
 
@@ -83,11 +107,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--wheel", type=Path, help="a wheel, for its size")
     parser.add_argument("--markdown", type=Path, help="put the tables into this page too")
     parser.add_argument("--numpy", action="store_true", help="run the model on numpy")
+    parser.add_argument("--before", type=Path, help="a checkout to measure the model of, in turns")
     said = parser.parse_args(arguments)
     if said.numpy:
         onnx.PACKAGE = "no package"
     try:
         [suite] = [each.load() for each in find_sets(_folder(said.bench_dir), ["mcp_big"]).sets]
+        if said.before:
+            print(_beside(suite.tools, [*suite.cases.values()], said.before, said.embed))
+            return
         memory = _memory()
         with kept_vectors(said.cache) as cache:
             queries = [case.query for case in suite.cases.values()]
@@ -100,6 +128,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
             put(said.markdown, NAME, text)
     except (NoBench, NoMarks) as error:
         parser.error(str(error))
+
+
+def _beside(
+    tools: Mapping[str, EvalTool], cases: Sequence[EvalCase], before: Path, count: int
+) -> str:
+    """The model of another checkout and ours, in turns; the median of each figure."""
+    asked = [case.query for case in cases[:QUERIES]]
+    texts = [document_of(t.info(), bare=t.name).text for t in islice(tools.values(), count)]
+    given = json.dumps([asked, texts, onnx.PACKAGE])
+    places = {"before": before, "now": Path(__file__).parents[1]}
+    turns: dict[str, list[list[float]]] = {name: [] for name in places}
+    for _ in range(TURNS):
+        for name, place in places.items():
+            turns[name].append(_alone(place, given))
+    rows = [
+        [name, *(f"{median(each):.1f}" for each in zip(*runs, strict=True))]
+        for name, runs in turns.items()
+    ]
+    head = ["the model alone, CPU", ">first query, ms", ">a query, ms", ">10,000 tools, s", ">MB"]
+    return table(head, rows)
+
+
+def _alone(checkout: Path, given: str) -> list[float]:
+    command = [str(checkout / ".venv/bin/python"), "-c", ALONE]
+    done = subprocess.run(  # noqa: S603 - our own lines, in a checkout that we are given
+        command, cwd=checkout, input=given, capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
 
 
 def _folder(said: Path | None) -> Path:

@@ -2,7 +2,8 @@
 
 pieces.txt      the vocabulary, one piece a line
 simplified.txt  traditional characters, each followed by its simplified form
-weights.npz     8 bits a number, and the size of a step for every row; the rest 16 bits
+words.npy       the vectors of the pieces, 8 bits a number: a file of its own, to be mapped
+weights.npz     the rest: 8 bits a number, and the size of a step for every row; some in 16 bits
 
     python -m training.export MODEL OUT
 
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib.embed.bundled.embedder import load_weights
 from toolcrib.embed.bundled.network import matrix
 from training.tensors import lines
 
@@ -44,10 +46,9 @@ def store(arrays: Mapping[str, NDArray[np.floating]], out: Path, name: str) -> N
     np.savez(out / f"{name}-late.npz", **{k: a for k, a in halves.items() if k not in early})
 
 
-def shipped(file: Path) -> dict[str, Floats]:
+def shipped(folder: Path) -> dict[str, Floats]:
     """The weights of a model that the package ships, in full."""
-    with np.load(file) as stored:
-        arrays = {name: stored[name] for name in stored.files}
+    arrays = load_weights(folder)
     return {
         name: matrix(arrays, name) if f"{name}.step" in arrays else array.astype(np.float32)
         for name, array in arrays.items()
@@ -71,6 +72,7 @@ def export(arrays: Mapping[str, Floats], bundle: Path, out: Path) -> None:
             written[name], written[f"{name}.step"] = rounded(array)
         else:
             written[name] = array.astype(np.float16)
+    np.save(out / "words.npy", written.pop("words.weight"))
     np.savez(out / "weights.npz", **written)
     pieces = [row[0] for row in lines(bundle / "pieces.txt")]
     (out / "pieces.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
@@ -88,4 +90,4 @@ def carry(model: Path, bundle: Path) -> None:
 
 
 if __name__ == "__main__":
-    store(shipped(Path(sys.argv[1]) / "weights.npz"), Path(sys.argv[2]), "model")
+    store(shipped(Path(sys.argv[1])), Path(sys.argv[2]), "model")

@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from toolcrib.embed.bundled.embedder import load_weights
 from toolcrib.embed.bundled.network import EPSILON, HEADS
 from toolcrib.embed.protocol import TOKEN_WIDTH
 
@@ -143,11 +144,11 @@ def _weights(graph: Graph, x: str, width: int) -> str:
 
 def write(model: Path) -> None:
     """Write the graph of the weights in a folder beside them."""
-    with np.load(model / "weights.npz") as stored:
-        pieces, width = stored["words.weight"].shape
-        positions = len(stored["positions.weight"])
-        layers = sum(name.endswith(".qkv.weight") for name in stored.files)
-        inner = len(stored["layers.0.up.weight"])
+    stored = load_weights(model)
+    pieces, width = stored["words.weight"].shape
+    positions = len(stored["positions.weight"])
+    layers = sum(name.endswith(".qkv.weight") for name in stored)
+    inner = len(stored["layers.0.up.weight"])
     file = model / "network.onnx"
     file.write_bytes(build(pieces, positions, layers, width, inner).SerializeToString())
     sys.stderr.write(f"{file.name}: {file.stat().st_size} bytes\n")

@@ -26,7 +26,7 @@ KEPT = 8
 def references(model: Path) -> list[dict[str, object]]:
     """Each text with its piece numbers and the first numbers of its vector."""
     tokenizer = load_tokenizer(model)
-    encoder = loaded(export.shipped(model / "weights.npz"))
+    encoder = loaded(export.shipped(model))
     found: list[dict[str, object]] = []
     for text in TEXTS:
         numbers = tokenizer.numbers(text, most=MOST_PIECES)

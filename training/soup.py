@@ -1,6 +1,6 @@
 """Weights between two trained models, measured on the development sets: the best is kept.
 
-python -m training.soup BUNDLE ONE.npz OTHER.npz OUT
+python -m training.soup BUNDLE ONE OTHER OUT
 """
 
 import json

@@ -396,3 +396,18 @@ def test_a_writer_that_is_killed_leaves_a_whole_file(path: Path, patience_s: flo
     pool = pool_of(again, path)
     assert [source.listed for source in again] == [0, 0]
     check(pool, again)
+
+
+def test_a_damaged_row_is_not_written_again(path: Path):
+    first = servers("a", "b")
+    write(pool_of(first), path)
+    again = next_day(first)
+    pool = pool_of(again, path)
+    scratched(path, b"Tool 1 of a")
+    with pytest.raises(PackDamaged):
+        pool.pack_plan().write(path, KEY)
+    assert pool.is_damaged
+    assert not path.exists()
+    pool.leave_pack()
+    write(pool, path)
+    check(pool, again)

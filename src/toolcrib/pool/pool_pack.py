@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib.errors import ToolcribError
 from toolcrib.model import Capability, JsonObject, SourceKind, State
 from toolcrib.pool.definition_codec import (
     Traits,
@@ -147,11 +148,11 @@ class PoolPack:
     def raw(self, row: int) -> "RawRow":
         """A row as it lies here, for the next pack. Raises `PackDamaged`."""
         pin, content = bytes.fromhex(self.pin(row)), bytes.fromhex(self.content(row))
-        return RawRow(self._traits[row], pin, content, self._definitions[row])
+        return RawRow(self._traits[row], pin, content, self._whole(self._definitions, row))
 
     def raw_card(self, row: int) -> bytes:
         """The card of a row as it lies here. Raises `PackDamaged`."""
-        return self._cards[row]
+        return self._whole(self._cards, row)
 
     def array(self, column: str, dtype: type[Number]) -> NDArray[Number]:
         """A column of numbers, for questions about all rows at once."""
@@ -195,6 +196,15 @@ class PoolPack:
     @cached_property
     def _contents(self) -> memoryview:
         return self._pack.view("contents")
+
+    def _whole(self, column: ItemColumn, row: int) -> bytes:
+        """An item, to be written again. Raises `PackDamaged`, once that is known elsewhere."""
+        try:
+            return column[row]
+        except PackDamaged:
+            with suppress(ToolcribError):
+                self.mend(row)
+            raise
 
     def _card(self, row: int) -> Mapping[str, Any]:
         try:

@@ -92,7 +92,7 @@ class StampedSource(Protocol):
         ...
 
     def adopt(self, summary: JsonObject) -> None:
-        """Go on with the summary of a list that was made under the same stamp.
+        """Go on with the summary of a list that was made under the stamp that it gave last.
 
         Nothing is read until somebody asks for more than it says. The list counts as made.
         """

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from toolcrib.embed.bundled.network import Network, gelu, matrix
+from toolcrib.embed.bundled.network import FEW, MANY, Linear, Network, gelu, matrix
 
 WIDTH, INNER, TOKENS = 24, 48, 8
 
@@ -45,30 +45,26 @@ def network() -> Network:
 
 
 def test_a_row_is_the_same_alone_and_beside_longer_ones(network):
-    together = network(np.array([[1, 2, 3, 0, 0], [1, 4, 5, 6, 7]]))
-    alone = network(np.array([[1, 2, 3]]))
-    np.testing.assert_allclose(together.vectors[0], alone.vectors[0], atol=1e-6)
-    np.testing.assert_allclose(together.tokens[0, :3], alone.tokens[0], atol=1e-6)
-    np.testing.assert_allclose(together.weights[0, :3], alone.weights[0], atol=1e-6)
+    together = network([[1, 4, 5, 6, 7], [1, 2, 3], [1, 3, 3], [1, 8]])
+    alone = network([[1, 2, 3]])
+    np.testing.assert_allclose(together.vectors[1], alone.vectors[0], atol=1e-6)
+    np.testing.assert_allclose(together.tokens[5:8], alone.tokens, atol=1e-6)
+    np.testing.assert_allclose(together.weights[5:8], alone.weights, atol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(together.vectors, axis=1), 1, rtol=1e-6)
 
 
 def test_order_and_every_piece_count(network):
-    rows = network(np.array([[1, 2, 3], [1, 3, 2], [1, 2, 4]])).vectors
+    rows = network([[1, 2, 3], [1, 3, 2], [1, 2, 4]]).vectors
     assert len(np.unique(rows.round(4), axis=0)) == 3
 
 
 def test_a_token_has_a_short_vector_and_a_weight_of_its_own(network):
-    read = network(np.array([[1, 2, 3], [1, 2, 4]]))
-    assert read.tokens.shape == (2, 3, TOKENS)
-    np.testing.assert_allclose(np.linalg.norm(read.tokens, axis=2), 1, rtol=1e-5)
+    read = network([[1, 2, 3], [1, 2, 4]])
+    assert read.tokens.shape == (6, TOKENS)
+    np.testing.assert_allclose(np.linalg.norm(read.tokens, axis=1), 1, rtol=1e-5)
     assert ((read.weights > 0) & (read.weights < 1)).all()
-    assert not np.allclose(read.tokens[0, 1], read.tokens[1, 1], atol=1e-4)  # read in its context
+    assert not np.allclose(read.tokens[1], read.tokens[4], atol=1e-4)  # read in its context
     assert len(np.unique(read.weights.round(4))) > 3
-
-
-def test_as_many_positions_as_are_stored(network):
-    assert network.longest == 6
 
 
 def test_a_stored_row_is_its_numbers_times_its_step():
@@ -82,7 +78,17 @@ def test_gelu_at_known_places():
 
 
 def test_rows_beyond_a_block_are_fed_too(network):
-    many = np.tile(np.array([[1, 2, 3, 4, 5]]), (90, 1))
+    many = [[1, 2, 3, 4, 5]] * 90
     whole, alone = network(many), network(many[:1])
     np.testing.assert_allclose(whole.vectors[-1], alone.vectors[0], atol=1e-6)
-    np.testing.assert_allclose(whole.tokens[-1], alone.tokens[0], atol=1e-6)
+    np.testing.assert_allclose(whole.tokens[-5:], alone.tokens, atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [1, FEW, FEW + 1, MANY - 1, MANY, MANY + 1])
+@pytest.mark.parametrize(("of", "to"), [(384, 128), (768, 384), (24, 48), (384, 65)])
+def test_a_product_is_the_same_in_slabs_and_whole(rows, of, to):
+    chance = np.random.default_rng(1)
+    x, weight = (chance.normal(size=s).astype(np.float32) for s in ((rows, of), (of, to)))
+    bias = np.arange(to, dtype=np.float32)
+    expected = x.astype(np.float64) @ weight + bias
+    np.testing.assert_allclose(Linear(weight, bias)(x), expected, rtol=1e-3, atol=1e-3)

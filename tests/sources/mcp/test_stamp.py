@@ -247,6 +247,7 @@ def test_a_summary_of_another_version_is_not_taken(home: Home, parsed: list[byte
         {**source.summary(), "tools": 9, "format": 2},
     ):
         again = home.source()
+        assert again.stamp()
         again.adopt(summary)
         assert again.status().tools == 3
 

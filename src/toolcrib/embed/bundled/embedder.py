@@ -4,14 +4,17 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed.bundled.network import Floats, Network, Stored
+from toolcrib.embed.bundled.network import Network, Pieces, Readings, Stored, unit
 from toolcrib.embed.bundled.onnx import OnnxNetwork
-from toolcrib.embed.bundled.tokenizer import WordPieceTokenizer, says_something
+from toolcrib.embed.bundled.tokenizer import WordPieceTokenizer
 from toolcrib.embed.protocol import TOKEN_STEPS, TOKEN_WIDTH, TextReading, embeddable
 
 BUNDLED_MODEL = "toolcrib-3"
@@ -19,27 +22,31 @@ START = 1
 """The piece with which every text begins."""
 SIZES = (384, 256, 128)
 """How many of the first numbers of a vector can stand alone."""
-AT_ONCE = 2048
-"""How many pieces, padding counted, go through the network at a time: more is slower."""
+AT_ONCE = 600
+"""About how many pieces go through the network at a time: more is slower."""
 MOST_CHARACTERS = 2000
 MOST_PIECES = 79
 """So many pieces of a text are read: the model was trained on as many."""
 MOST_TOKENS = 64
 """So many tokens of a text are told apart."""
+TRIED = 1_000
+"""After so many texts onnxruntime is worth its start, a fifth of a second and 90 MB of memory."""
 
 
 class BundledEmbedder:
     """The bundled model, read from the package when it is first asked. Thread-safe.
 
     English and Chinese, simplified and traditional; other languages as far as it has seen them.
-    Only the beginning of a text is read, about a hundred words. It runs on onnxruntime where that
-    is installed, else on numpy; the vectors are the same.
+    Only the beginning of a text is read, about a hundred words. It begins on numpy; where
+    onnxruntime is installed, a process that reads many texts goes on there. The vectors are the
+    same.
     """
 
     def __init__(self, dimensions: int | None = None) -> None:
         self._dimensions = dimensions or SIZES[0]
         self.model = f"{BUNDLED_MODEL} ({self._dimensions})"
         self._loading = Lock()
+        self._done = 0
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """As every embedder; a text without a word that the model knows is a row of zeros."""
@@ -50,28 +57,30 @@ class BundledEmbedder:
         """The vectors of the texts, and of their words."""
         if not texts:
             return []
-        tokenizer, network = self._model
+        tokenizer, network = self._model(len(texts))
         numbers = [
             tokenizer.numbers(text[:MOST_CHARACTERS], most=MOST_PIECES)
             for text in map(embeddable, texts)
         ]
         found = [self._nothing] * len(texts)
         for places in _batches([len(each) for each in numbers]):
-            batch = [numbers[place] for place in places]
-            for place, reading in zip(places, self._read(batch, network), strict=True):
+            batch = [[START, *numbers[place]] for place in places]
+            readings = self._split(batch, network(batch), tokenizer)
+            for place, reading in zip(places, readings, strict=True):
                 found[place] = reading
         return found
 
-    def _read(
-        self, numbers: Sequence[Sequence[int]], network: Network | OnnxNetwork
+    def _split(
+        self, texts: Sequence[Pieces], made: Readings, tokenizer: WordPieceTokenizer
     ) -> Iterator[TextReading]:
-        made = network(_padded(numbers))
-        vectors = self._shortened(made.vectors)
-        for row, pieces in enumerate(numbers):
-            [inside] = np.nonzero(self._says[np.array(pieces)])
-            inside = inside[:MOST_TOKENS] + 1  # behind the piece that every text begins with
-            tokens = np.rint(made.tokens[row, inside] * TOKEN_STEPS).astype(np.int8)
-            yield TextReading(vectors[row], tokens, made.weights[row, inside])
+        """What was read of several texts, text by text: of each the tokens that say something."""
+        vectors, start = unit(made.vectors[:, : self._dimensions]), 0
+        for vector, pieces in zip(vectors, texts, strict=True):
+            says = (place for place, piece in enumerate(pieces) if place and tokenizer.says(piece))
+            inside = [start + place for place in islice(says, MOST_TOKENS)]
+            tokens = np.rint(made.tokens[inside] * TOKEN_STEPS).astype(np.int8)
+            yield TextReading(vector, tokens, made.weights[inside])
+            start += len(pieces)
 
     @cached_property
     def _nothing(self) -> TextReading:
@@ -82,24 +91,25 @@ class BundledEmbedder:
             np.zeros(0, np.float32),
         )
 
+    def _model(self, more: int) -> tuple[WordPieceTokenizer, Network | OnnxNetwork]:
+        """What reads so many more texts."""
+        with self._loading:
+            if self._done <= TRIED < self._done + more:
+                self._network = many_texts_network(self._folder) or self._network
+            self._done += more
+            return self._tokenizer, self._network
+
     @cached_property
-    def _says(self) -> NDArray[np.bool_]:
-        """Which pieces say something, by their numbers."""
-        return np.array([says_something(piece) for piece in self._model[0].pieces])
+    def _tokenizer(self) -> WordPieceTokenizer:
+        return load_tokenizer(self._folder)
+
+    @cached_property
+    def _network(self) -> Network | OnnxNetwork:
+        return Network(load_weights(self._folder))
 
     @property
-    def _model(self) -> tuple[WordPieceTokenizer, Network | OnnxNetwork]:
-        with self._loading:
-            return self._loaded
-
-    @cached_property
-    def _loaded(self) -> tuple[WordPieceTokenizer, Network | OnnxNetwork]:
-        folder = files("toolcrib.embed.bundled") / "model"
-        return load_tokenizer(folder), load_network(folder)
-
-    def _shortened(self, rows: Floats) -> Floats:
-        short = rows[:, : self._dimensions]
-        return short / np.linalg.norm(short, axis=1, keepdims=True)
+    def _folder(self) -> Traversable:
+        return files("toolcrib.embed.bundled") / "model"
 
 
 def load_tokenizer(folder: Traversable) -> WordPieceTokenizer:
@@ -109,19 +119,26 @@ def load_tokenizer(folder: Traversable) -> WordPieceTokenizer:
     return WordPieceTokenizer(pieces, {pair[0]: pair[1] for pair in table})
 
 
-def load_network(folder: Traversable) -> Network | OnnxNetwork:
-    """The network of the model in a folder, on the fastest that there is to run it."""
-    weights = load_weights(folder)
+def many_texts_network(folder: Traversable) -> OnnxNetwork | None:
+    """The network of the model in a folder on onnxruntime; None where that is not installed."""
     try:
-        return OnnxNetwork((folder / "network.onnx").read_bytes(), weights)
+        return OnnxNetwork((folder / "network.onnx").read_bytes(), load_weights(folder))
     except ImportError:
-        return Network(weights)
+        return None
 
 
 def load_weights(folder: Traversable) -> Stored:
-    """The weights of the model in a folder, as they are stored."""
+    """The weights of the model in a folder, as they are stored. The pieces are mapped, not read."""
     with (folder / "weights.npz").open("rb") as file, np.load(file) as stored:
-        return {name: stored[name] for name in stored.files}
+        layers = {name: stored[name] for name in stored.files}
+    return {**layers, "words.weight": _mapped(folder / "words.npy")}
+
+
+def _mapped(file: Traversable) -> NDArray[np.generic]:
+    """An array in a file; where the package lies in an archive there is no file to map."""
+    if isinstance(file, Path):
+        return np.load(file, mmap_mode="r")
+    return np.load(BytesIO(file.read_bytes()))
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
@@ -131,11 +148,3 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         count = max(1, AT_ONCE // (lengths[order[0]] + 1))
         yield order[:count]
         order = order[count:]
-
-
-def _padded(numbers: Sequence[Sequence[int]]) -> NDArray[np.int64]:
-    rows = np.zeros((len(numbers), 1 + max(map(len, numbers))), dtype=np.int64)
-    rows[:, 0] = START
-    for row, each in zip(rows, numbers, strict=True):
-        row[1 : 1 + len(each)] = each
-    return rows

@@ -8,7 +8,7 @@ traditional characters are read as their simplified forms. Punctuation says noth
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from unicodedata import normalize
 
 from toolcrib.text import CHINESE_PARTICLES, ENGLISH_STOPWORDS
@@ -27,10 +27,12 @@ class WordPieceTokenizer:
     """Pieces by their place in `pieces`; `simplified` maps traditional characters. Thread-safe."""
 
     def __init__(self, pieces: Sequence[str], simplified: Mapping[str, str]) -> None:
-        self.pieces = pieces
+        self._pieces = pieces
         self._number = {piece: number for number, piece in enumerate(pieces)}
         self._simplified = str.maketrans(dict(simplified))
         self._word = lru_cache(maxsize=32_768)(self._cut_word)
+        self.says = cache(self._says)
+        """Whether a piece, by its number, says something."""
 
     def numbers(self, text: str, *, most: int) -> list[int]:
         """The numbers of the first `most` pieces, in order; what has no piece is left out."""
@@ -41,6 +43,9 @@ class WordPieceTokenizer:
             if len(found) >= most:
                 break
         return found[:most]
+
+    def _says(self, number: int) -> bool:
+        return says_something(self._pieces[number])
 
     def _cut_asian(self, run: str) -> Iterable[int]:
         run = run.translate(self._simplified)

@@ -52,8 +52,13 @@ if TYPE_CHECKING:
         refresh_all,
         unknown_server,
     )
-    from toolcrib.sources.mcp.source import McpSource, RefreshResult
-    from toolcrib.sources.mcp.status import ServerStatus, missing_variables, unusable_entry
+    from toolcrib.sources.mcp.source import McpSource
+    from toolcrib.sources.mcp.status import (
+        RefreshResult,
+        ServerStatus,
+        missing_variables,
+        unusable_entry,
+    )
     from toolcrib.sources.mcp.trust import ReviewStatus
 else:
     __getattr__, __dir__ = lazy_names(
@@ -78,8 +83,8 @@ else:
                 "refresh_all",
                 "unknown_server",
             ),
-            "source": ("McpSource", "RefreshResult"),
-            "status": ("ServerStatus", "missing_variables", "unusable_entry"),
+            "source": ("McpSource",),
+            "status": ("RefreshResult", "ServerStatus", "missing_variables", "unusable_entry"),
             "trust": ("ReviewStatus",),
         },
     )

@@ -23,7 +23,8 @@ from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
-from toolcrib.sources.mcp.source import McpSource, RefreshResult
+from toolcrib.sources.mcp.source import McpSource
+from toolcrib.sources.mcp.status import RefreshResult
 from toolcrib.sources.mcp.trust import KEY_FILE, InstallState, ServerTrust, open_install_state
 from toolcrib.store import Decisions, install_key
 from toolcrib.system import LastGoodCopies

@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from threading import Lock
-from typing import NamedTuple
 
 from toolcrib.errors import SourceError, UnknownTool
 from toolcrib.model import (
@@ -27,29 +26,11 @@ from toolcrib.sources.mcp.lifecycle.supervisor import NEEDS_LOGIN, ServerSupervi
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.offers import Offers
 from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed, StartFailure
-from toolcrib.sources.mcp.status import (
-    ServerStatus,
-    why_unavailable,
-)
+from toolcrib.sources.mcp.status import RefreshResult, ServerStatus, why_unavailable
 from toolcrib.sources.mcp.summary import ListingSummary, listing_stamp
 from toolcrib.sources.mcp.tool_definitions import NONE_DEFINED, ToolDefinitions, define_tools
 from toolcrib.sources.mcp.trust import NOTHING, ServerJudgement
 from toolcrib.system import resident_bytes
-
-
-class RefreshResult(NamedTuple):
-    """How a refresh of one server went: `error` is empty if it went well.
-
-    `seconds` begin with its turn: that others are started first is none of its doing.
-    `waiting` is how many of its tools wait for the operator's review; `remedy` is a command.
-    """
-
-    server: str
-    tools: int
-    seconds: float
-    error: str = ""
-    waiting: int = 0
-    remedy: str = ""
 
 
 class McpSource:
@@ -78,6 +59,7 @@ class McpSource:
         self._made: ServerSupervisor | None = None
         self._making = Lock()
         self._summary = ListingSummary()
+        self._last_stamp = ""
         self._refreshing: set[Future[RefreshResult]] = set()
 
     @property
@@ -132,15 +114,19 @@ class McpSource:
 
         It covers the listing, by its version; the decisions, by their seals; and the configuration.
         """
-        return self._stamp(self._memory.version(), self.trust.mark())
+        self._last_stamp = self._stamp(self._memory.version(), self.trust.mark())
+        return self._last_stamp
 
     def summary(self) -> JsonObject:
         """What else is known of its listing."""
         return self._summarized().as_json()
 
     def adopt(self, summary: JsonObject) -> None:
-        """Go on with a summary of the same stamp. The listing is read when somebody needs it."""
-        if (stamp := self.stamp()) and (known := ListingSummary.of_json(summary, stamp)):
+        """Go on with a summary of the stamp that `stamp` gave last.
+
+        The listing is read when somebody needs it.
+        """
+        if (stamp := self._last_stamp) and (known := ListingSummary.of_json(summary, stamp)):
             self._summary = known
 
     def state_of_all(self) -> State:
@@ -173,7 +159,8 @@ class McpSource:
         What was decided is looked up right before the call is sent; and before a server is started,
         so that none is started for nothing.
         """
-        if not self._is_up or call.name not in self._memory.judge().tools:
+        listed = self._memory.definitions
+        if not self._is_up or listed is None or call.name not in listed.tools:
             self._check(call.name)
         check = partial(self._memory.check, call)
         return await self._supervisor.request(UpstreamRequest.of(call), context, check)
@@ -191,7 +178,8 @@ class McpSource:
             self._on_change = changed
             if self._made:
                 self._made.on_change = changed
-        if self._summarized().held:
+        summary = self._summary if self._summary.stamp else self._summarized()
+        if summary.held:
             self._loop.submit(self._supervisor.follow_reviews())
 
     def refresh(self) -> "Future[RefreshResult]":

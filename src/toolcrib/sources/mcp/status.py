@@ -6,7 +6,7 @@ A model reads this, so it is in our own words: what a server says on its way dow
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from toolcrib.model import JsonObject, State, UnavailableServer
 from toolcrib.sources.mcp.config.environment import unset_variables
@@ -89,6 +89,21 @@ class ServerStatus:
         return (
             failure if failure and failure.code not in OUR_FAILURES and not failure.reason else None
         )
+
+
+class RefreshResult(NamedTuple):
+    """How a refresh of one server went: `error` is empty if it went well.
+
+    `seconds` begin with its turn: that others are started first is none of its doing.
+    `waiting` is how many of its tools wait for the operator's review; `remedy` is a command.
+    """
+
+    server: str
+    tools: int
+    seconds: float
+    error: str = ""
+    waiting: int = 0
+    remedy: str = ""
 
 
 def why_unavailable(

@@ -161,6 +161,8 @@ class MCPToolsCache:
     def read_failure(self, server: str, config_hash: str) -> StartFailure | None:
         """How the last start of the server failed; None if it went well, or nobody tried."""
         path = self._name(server, config_hash).removesuffix(".json") + FAILURE
+        if not os.path.lexists(path):  # so it is for nearly all
+            return None
         try:
             return StartFailure(**json.loads(read_private_file(Path(path), MOST_OF_A_FAILURE)))
         except (OSError, ValueError, TypeError, RecursionError):
