@@ -10,8 +10,11 @@ late_interaction  how well a tool answers every word of a query, for the second 
 protocol      what an arm, a view and an engine promise
 fuzzy_match   the formula of the `like` arm: parts of words and typos in names, titles and tags
 bm25_formula  the formula of the `bm25` arm, and how much each field counts
-memory/       snapshots in numpy arrays, for one process
+memory/       packed arrays, mapped from a file or made, and what changed since laid over them
 sqlite/       tables in the catalog file (FTS5, sqlite-vec), for many processes
+
+In memory/ a `Snapshot` is an `IndexBase` under an `Overlay`; the base is made of `packed_words` and
+`postings`, and `index_pack` is its file (a pack of `toolcrib.store`).
 
 Both engines rank alike; one contract test runs against both. A view is one generation: a search
 sees the same index from its first lookup to its last, whatever is written meanwhile. A rebuild
