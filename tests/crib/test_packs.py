@@ -205,6 +205,14 @@ def test_vectors_of_an_embedder_of_your_own_are_kept_with_a_catalog_file(
     assert embedder.asked == ["read a message"]
 
 
+def test_vectors_are_not_kept_where_the_settings_say_so(home: Path, tmp_path: Path) -> None:
+    embed = EmbedSettings(embedder="none", cache=False)
+    update = {"store": str(tmp_path / "catalog.db"), "embed": embed}
+    with opened(servers(), WORDS.model_copy(update=update), WordHashes()) as crib:
+        assert crib.search("read a message")
+    assert set(kept(home)) == {".pool"}
+
+
 def test_two_at_once_do_no_harm(home: Path, first: object) -> None:
     changed = servers()
     changed[0].put("knit_sock", "Knit a sock of wool")

@@ -273,7 +273,10 @@ class LiveIndex:
     @property
     def _may_keep_vectors(self) -> bool:
         """Those of an embedder of your own are kept where you have named a catalog file."""
-        return self._embedder is None or self._settings.store_path != ":memory:"
+        if self._embedder is None and self._settings.embed.embedder == "none":
+            return True  # there are none
+        named = self._embedder is None or self._settings.store_path != ":memory:"
+        return named and self._settings.embed.cache
 
     @property
     def _embeds_later(self) -> bool:

@@ -5,7 +5,8 @@
 protocol    `Embedder`: one row a text, each of length 1, or `EmbedError`; never fewer rows;
             `TokenEmbedder`: the words of a text apart as well, for the second look
 factory     `make_embedder`: which embedder the settings name
-bundled/    the model that comes with Toolcrib, on numpy or onnxruntime; nothing to install
+bundled/    the model that comes with Toolcrib, on numpy; nothing to install. A process that reads
+            many texts goes on with onnxruntime, if that is there
 local       models on this machine, through fastembed, model2vec or sentence-transformers
 openai      any HTTP endpoint that speaks OpenAI's embeddings API: batches, retries, deadline
 cached      asks an embedder only for texts that neither memory nor the store has
