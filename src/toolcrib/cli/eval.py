@@ -325,7 +325,7 @@ def _report(file: EvalCases, searched: EvalCatalog, sides: Sequence[ReportSide])
 
 def _one_line(entry: Entry) -> str:
     """The beginning of a description."""
-    return shorten(entry.capability.description, LONGEST_DESCRIPTION, placeholder=" …")
+    return shorten(entry.description, LONGEST_DESCRIPTION, placeholder=" …")
 
 
 def _run_lines(result: EvalResult) -> str:

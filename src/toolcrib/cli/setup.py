@@ -185,8 +185,8 @@ def _query_to_try(crib: Crib) -> str:
     Letters and digits alone: people paste it into a shell, and the name is the server's.
     """
     entries = crib.entries().values()
-    ours = [each for each in entries if each.capability.source == "mcp"]
-    ours.sort(key=lambda each: (each.capability.permission_kind != "read", each.name))
+    ours = [each for each in entries if each.source == "mcp"]
+    ours.sort(key=lambda each: (each.permission_kind != "read", each.name))
     words = (_WORD.findall(each.bare) for each in ours)
     return next((" ".join(some) for some in words if some), "")
 

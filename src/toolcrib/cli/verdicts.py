@@ -14,7 +14,7 @@ from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Rule, RuleFile, Verdict
 from toolcrib.gateway import profile_named
-from toolcrib.model import Entry, PermissionKind, ToolInfo
+from toolcrib.model import Entry, PermissionKind
 from toolcrib.review import put_rules
 from toolcrib.settings import rules_file
 from toolcrib.text import nearest_names
@@ -155,7 +155,7 @@ def _show(effect: RuleEffect) -> None:
 
 def tools_in(crib: Crib) -> Iterator[Entry]:
     """All that rules can be about."""
-    return (each for each in crib.entries().values() if isinstance(each.capability, ToolInfo))
+    return (each for each in crib.entries().values() if each.kind == "tool")
 
 
 def _pattern_of(crib: Crib, name: str) -> str:
@@ -169,7 +169,7 @@ def _pattern_of(crib: Crib, name: str) -> str:
         if name in (id, server):
             return f"{_spelt_out(id, 'mcp', tools)}/*"
     if name in sources:
-        kinds = {each.capability.source for each in tools if _source_of(each) == name}
+        kinds = {each.source for each in tools if _source_of(each) == name}
         return f"{_spelt_out(name, kinds.pop(), tools)}/*"
     if any(Rule("deny", name).touches(each) for each in tools) and _is_pattern(name):
         return name
@@ -202,7 +202,7 @@ def server_pattern(server: str) -> str:
 
 def _source_of(entry: Entry) -> str:
     """The id by which patterns mean its source."""
-    return (entry.capability.source_id or entry.capability.source).replace("/", "_")
+    return (entry.source_id or entry.source).replace("/", "_")
 
 
 def _is_pattern(name: str) -> bool:
@@ -210,13 +210,13 @@ def _is_pattern(name: str) -> bool:
 
 
 def _tool_pattern(entry: Entry, tools: Sequence[Entry]) -> str:
-    if not isinstance(entry.capability, ToolInfo):
-        raise ConfigError(f"{entry.name!r} is a {entry.capability.kind}, and rules are about tools")
-    source = _spelt_out(_source_of(entry), entry.capability.source, tools)
+    if entry.kind != "tool":
+        raise ConfigError(f"{entry.name!r} is a {entry.kind}, and rules are about tools")
+    source = _spelt_out(_source_of(entry), entry.source, tools)
     return f"{source}/{escape(entry.bare)}"
 
 
 def _spelt_out(source: str, kind: str, tools: Sequence[Entry]) -> str:
     """The source in a pattern, with its kind where one of another kind has the same id."""
-    shared = any(_source_of(each) == source and each.capability.source != kind for each in tools)
+    shared = any(_source_of(each) == source and each.source != kind for each in tools)
     return f"{kind}:{escape(source)}" if shared else escape(source.replace("/", "_"))

@@ -88,7 +88,7 @@ def _guesses(entries: Mapping[str, Entry], calls: Mapping[str, int]) -> Iterator
     """A server after the other, each with its most called tool that is left."""
     servers: dict[str, list[Entry]] = {}
     for entry in sorted(entries.values(), key=lambda each: (-calls.get(each.name, 0), _draw(each))):
-        servers.setdefault(entry.capability.owner_label, []).append(entry)
+        servers.setdefault(entry.owner_label, []).append(entry)
     while servers:
         for server in list(servers):
             entry = servers[server].pop(0)
@@ -98,7 +98,7 @@ def _guesses(entries: Mapping[str, Entry], calls: Mapping[str, int]) -> Iterator
 
 
 def _none_cases(entries: Mapping[str, Entry], said: set[str]) -> Iterator[DraftCase]:
-    described = [detect_language(each.capability.description) for each in entries.values()]
+    described = [detect_language(each.description) for each in entries.values()]
     for each in unanswerable(said, chinese="zh" in described):
         yield DraftCase(each.text, (), "none", "")
 
@@ -116,7 +116,7 @@ def _distinct(cases: Iterable[DraftCase]) -> Sequence[DraftCase]:
 
 def _about(entry: Entry) -> str:
     """The tool's description on one line, for the person who corrects."""
-    line = " ".join(without_hidden(entry.capability.description).split())
+    line = " ".join(without_hidden(entry.description).split())
     short = line if len(line) <= LONGEST_NOTE else f"{line[: LONGEST_NOTE - 1].rstrip()}…"
     return "".join(char if char.isprintable() else " " for char in short)
 

@@ -45,7 +45,7 @@ class Rule:
         return self._is_of(entry) and fits(self.pattern, entry)
 
     def _is_of(self, entry: Entry) -> bool:
-        return self.kind in (None, entry.capability.permission_kind)
+        return self.kind in (None, entry.permission_kind)
 
 
 def decide(entry: Entry, rules: Sequence[Rule], default: Verdict) -> Verdict:

@@ -74,7 +74,7 @@ def _list(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
     """Everything, by name. The sum is over the tools that a model may be shown."""
     kinds, prices = asked["kinds"], Prices(token_counter)
     entries = sorted(crib.entries().values(), key=lambda entry: entry.name)
-    listed = [entry for entry in entries if not kinds or entry.capability.kind in kinds]
+    listed = [entry for entry in entries if not kinds or entry.kind in kinds]
     visible = inventory_of(crib).seen_by(HOST)
     offered = [entry for entry in listed if entry.name in visible and is_offered(entry, Scope())]
     return {
@@ -105,12 +105,12 @@ def _deferral(tool: ToolInfo) -> str:
 
 def _at_rest(entry: Entry) -> State:
     """The state of an entry while nothing runs that a call would start."""
-    runs = entry.state == "ready" and entry.capability.source in OUTSIDE
+    runs = entry.state == "ready" and entry.source in OUTSIDE
     return "asleep" if runs else entry.state
 
 
 def _remedy(entry: Entry, state: State) -> str:
-    return entry.remedy if state == entry.state else remedy(state, entry.capability.source_id)
+    return entry.remedy if state == entry.state else remedy(state, entry.source_id)
 
 
 def _hit_at_rest(hit: Hit) -> Hit:

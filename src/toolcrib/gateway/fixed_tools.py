@@ -103,7 +103,7 @@ class FixedTools:
 
     async def _call(self, request: CallRequest, channel: CallChannel, *, read_only: bool) -> Result:
         entry = self._view.visible.resolve(request.name)
-        if read_only and entry.capability.permission_kind != "read":
+        if read_only and entry.permission_kind != "read":
             raise _not_read_only(entry)
         outcome = await self._view.call(
             entry,
@@ -173,7 +173,7 @@ def _set_query(names: Sequence[str] | JsonObject) -> tuple[str, ...]:
 
 
 def _not_read_only(entry: Entry) -> CallRefused:
-    kind = entry.capability.permission_kind
+    kind = entry.permission_kind
     message = (
         f"{entry.name!r} is [{kind}], and this tool calls what is [read] alone; use `tool_call`"
     )

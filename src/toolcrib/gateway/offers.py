@@ -39,8 +39,8 @@ class VisibleOffers:
         scope = self._principal.profile.scope
         tools: dict[str, list[Entry]] = {}
         for entry in self._crib.entries().values():
-            if entry.capability.source == "mcp":
-                tools.setdefault(entry.capability.source_id or "", []).append(entry)
+            if entry.source == "mcp":
+                tools.setdefault(entry.source_id or "", []).append(entry)
         every = sorted(inventory_of(self._crib).servers.items())
         return [each for _, each in every if _is_visible(each, tools.get(each.id or "", []), scope)]
 

@@ -172,7 +172,7 @@ async def _answered(crib: Crib, what: str, request: Mapping[str, Any], asker: As
 def _runs_outside(crib: Crib, name: str) -> bool:
     """Whether whatever this name may mean runs in a process of its own, or is nothing at all."""
     found = inventory_of(crib).current().candidates(name)
-    return all(entry.capability.source in OUTSIDE for entry in found)
+    return all(entry.source in OUTSIDE for entry in found)
 
 
 async def _while_alive(work: Awaitable[JsonObject], asker: Asker) -> JsonObject:

@@ -31,14 +31,14 @@ class LintCatalog:
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> "LintCatalog":
         """Only what can be found is looked at, in order of name."""
-        searchable = (e for e in entries if e.capability.searchable and e.capability.enabled)
+        searchable = (e for e in entries if e.searchable and e.capability.enabled)
         return cls({e.name: e for e in sorted(searchable, key=lambda e: e.name)})
 
     @cached_property
     def texts(self) -> Mapping[str, str]:
         """Each description in lower case, with single spaces, without a full stop behind it."""
         return {
-            name: " ".join(entry.capability.description.lower().split()).rstrip(".")
+            name: " ".join(entry.description.lower().split()).rstrip(".")
             for name, entry in self.entries.items()
         }
 
@@ -59,9 +59,9 @@ class LintCatalog:
 def _without_detail(entry: Entry) -> Document:
     plain = Capability(
         name=entry.name,
-        description=entry.capability.description,
-        title=entry.capability.title,
-        tags=entry.capability.tags,
+        description=entry.description,
+        title=entry.title,
+        tags=entry.tags,
         search_hint=entry.capability.search_hint,
     )
     return document_of(plain, bare=entry.bare)

@@ -46,9 +46,9 @@ def generic_name(catalog: LintCatalog) -> Iterator[LintRemark]:
 def abbreviated_name(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Its name has an abbreviation in it, and it has no `search_hint` to write it out."""
     for entry in catalog.entries.values():
-        if entry.capability.kind == "tool" and not entry.capability.search_hint:
+        if entry.kind == "tool" and not entry.capability.search_hint:
             short = [word for word in words(entry.bare) if _is_abbreviation(word)]
-            described = set(words(entry.capability.description))
+            described = set(words(entry.description))
             if missing := [repr(word) for word in short if word not in described]:
                 message = f"has {', '.join(missing)} in its name; write it out in a search_hint"
                 yield LintRemark(entry.name, message)
@@ -66,7 +66,7 @@ def unknown_link(catalog: LintCatalog) -> Iterator[LintRemark]:
     """It says that it is often used with something that is not here, or is several things."""
     bare = Counter(entry.bare for entry in catalog.entries.values())
     for name, entry in catalog.entries.items():
-        links = entry.capability.often_with if entry.capability.kind == "tool" else ()
+        links = entry.often_with if entry.kind == "tool" else ()
         for link in links:
             if link not in catalog.entries and bare[link] != 1:
                 remedy = did_you_mean(link, list(catalog.entries)) or "take it out"

@@ -39,7 +39,7 @@ _PLACEHOLDER = re.compile(
 def no_description(catalog: LintCatalog) -> Iterator[LintRemark]:
     """It has no description."""
     for entry in catalog.entries.values():
-        if not entry.capability.description.strip():
+        if not entry.description.strip():
             yield LintRemark(
                 entry.name, "has no description; say in a sentence what it does, and to what"
             )
@@ -48,7 +48,7 @@ def no_description(catalog: LintCatalog) -> Iterator[LintRemark]:
 def placeholder_description(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Its description stands in for one."""
     for entry in catalog.entries.values():
-        text = entry.capability.description.strip()
+        text = entry.description.strip()
         if _PLACEHOLDER.fullmatch(text):
             yield LintRemark(
                 entry.name, f"is described as {text!r:.60}; say what it does, and to what"
@@ -58,7 +58,7 @@ def placeholder_description(catalog: LintCatalog) -> Iterator[LintRemark]:
 def short_description(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Its description is a word or two."""
     for entry in catalog.entries.values():
-        text = entry.capability.description.strip()
+        text = entry.description.strip()
         if text and not _PLACEHOLDER.fullmatch(text) and _length(text) < FEWEST_WORDS:
             yield LintRemark(
                 entry.name, f"is described in {text!r:.60} alone; add its object and use"
@@ -68,7 +68,7 @@ def short_description(catalog: LintCatalog) -> Iterator[LintRemark]:
 def long_description(catalog: LintCatalog) -> Iterator[LintRemark]:
     """Its description is longer than anybody reads, or a model should pay for."""
     for entry in catalog.entries.values():
-        text = entry.capability.description
+        text = entry.description
         tokens = estimate_tokens(text)
         if len(text) > MOST_CHARACTERS or tokens > MOST_TOKENS:
             size = f"{len(text):,} characters, about {tokens:,} tokens"
@@ -82,7 +82,7 @@ def same_description(catalog: LintCatalog) -> Iterator[LintRemark]:
     alike: dict[tuple[str, str], list[str]] = {}
     for name, entry in catalog.entries.items():
         if text := catalog.texts[name]:
-            alike.setdefault((entry.capability.kind, text), []).append(name)
+            alike.setdefault((entry.kind, text), []).append(name)
     for names in alike.values():
         for name in names[1:]:
             others = f" and {len(names) - 2} more" if len(names) > 2 else ""  # noqa: PLR2004
@@ -128,6 +128,6 @@ def _verbs() -> frozenset[str]:
 
 
 def _shares_words(entry: Entry, text: str) -> bool:
-    labels = f"{entry.bare} {entry.capability.title} {' '.join(entry.capability.display.values())}"
+    labels = f"{entry.bare} {entry.title} {' '.join(entry.capability.display.values())}"
     in_labels = stems(without_stopwords(words(labels)))
     return fold(entry.bare) in fold(text) or not set(in_labels).isdisjoint(stems(words(text)))

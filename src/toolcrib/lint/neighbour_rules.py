@@ -38,7 +38,7 @@ def outranked(catalog: LintCatalog) -> Iterator[LintRemark]:
 def _confusing(catalog: LintCatalog, name: str, other: str) -> bool:
     one, two = catalog.entries[name], catalog.entries[other]
     texts = catalog.texts[name][:LONGEST], catalog.texts[other][:LONGEST]
-    if one.capability.kind != two.capability.kind or texts[0] == texts[1]:
+    if one.kind != two.kind or texts[0] == texts[1]:
         return False  # another kind is no rival, and "same-description" reports equal texts
     alike = likeness(*texts, at_least=SAME_SORT)
     names_alike = likeness(one.bare, two.bare) >= SAME_SORT
@@ -50,7 +50,7 @@ def _confusing(catalog: LintCatalog, name: str, other: str) -> bool:
 def _explains_name(one: Entry, two: Entry) -> bool:
     """Whether the first says in its description what its name has and the other's has not."""
     in_name = _stems(one.bare) - _stems(two.bare)
-    in_description = _stems(one.capability.description) - _stems(two.capability.description)
+    in_description = _stems(one.description) - _stems(two.description)
     same_names = _stems(one.bare) == _stems(two.bare)
     return not same_names and (not in_name or not in_name.isdisjoint(in_description))
 

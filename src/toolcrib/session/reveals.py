@@ -142,7 +142,7 @@ def not_revealed(name: str, deferred: Iterable[str]) -> CallRefused:
 def not_a_tool(entry: Entry) -> CallRefused:
     """The refusal of a skill or an agent, with the way to its text."""
     message = (
-        f"{entry.name!r} is not a tool but a {entry.capability.kind}: call {SEARCH_TOOL_NAME} with"
+        f"{entry.name!r} is not a tool but a {entry.kind}: call {SEARCH_TOOL_NAME} with"
         f" `read: {entry.name}` for its text"
     )
     return CallRefused("not_a_tool", "state", message)

@@ -376,7 +376,7 @@ class Session:
         entry = self._host.means(name)
         if entry is None:
             return ()
-        if entry.capability.kind != "tool":
+        if entry.kind != "tool":
             raise not_a_tool(entry)
         tool = self._listed_plan.deferred_by_name.get(entry.name)
         if tool and entry.name not in self._reveals.names():

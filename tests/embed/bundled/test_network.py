@@ -77,7 +77,7 @@ def test_gelu_at_known_places():
     np.testing.assert_allclose(gelu(x), [0, -0.15866, 0, 0.84134, 2.99595], atol=5e-4)
 
 
-def test_rows_beyond_a_block_are_fed_too(network):
+def test_many_rows_are_read_as_few_are(network):
     many = [[1, 2, 3, 4, 5]] * 90
     whole, alone = network(many), network(many[:1])
     np.testing.assert_allclose(whole.vectors[-1], alone.vectors[0], atol=1e-6)

@@ -96,7 +96,7 @@ def _granting_patterns(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def _owner(entry: Entry) -> str:
-    return entry.capability.owner
+    return entry.owner
 
 
 def _some(entries: Sequence[Entry]) -> str:
@@ -140,7 +140,7 @@ def _unused_patterns(
     name: str, profile: ProfileSettings, entries: Sequence[Entry], sources: Sequence[str]
 ) -> Iterator[Diagnosis]:
     """Each pattern of a profile that fits nothing in the pool."""
-    kinds = {entry.capability.permission_kind for entry in entries}
+    kinds = {entry.permission_kind for entry in entries}
     tools = sorted(entry.name for entry in entries)
     fits: list[tuple[str, Iterable[str], Callable[[str], bool], Sequence[str]]] = [
         ("servers", profile.servers or (), lambda text: _any_source(text, sources), sources),
@@ -163,7 +163,7 @@ def _fits_nothing(setting: str, pattern: str, names: Sequence[str]) -> Diagnosis
 
 def _source_ids(context: CheckContext, entries: Iterable[Entry]) -> Sequence[str]:
     """The ids that a profile may name: of what is in the pool, and of servers never listed."""
-    listed = {name for entry in entries for name in source_names(entry.capability)}
+    listed = {name for entry in entries for name in source_names(entry)}
     return sorted(listed | {source.id or source.server for source in context.servers.sources})
 
 

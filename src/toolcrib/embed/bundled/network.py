@@ -27,8 +27,6 @@ HEADS = 12
 EPSILON = 1e-12
 LINEAR = np.float32((2 / np.pi) ** 0.5)
 CUBE = np.float32(0.044715) * LINEAR
-BLOCK = 128
-"""How many rows go through a feed-forward net at a time: what they swell to stays in the cache."""
 SLAB, DEPTH, FEW = 64, 384, 40
 """Products of `FEW` rows with a slab of weights, `DEPTH` rows of `SLAB` numbers.
 
@@ -126,14 +124,9 @@ class Layer:
         seen = self.out(attention(self.qkv(x), lengths))
         seen += x
         x = self.norm1(seen)
-        fed = self._fed(x)
+        fed = self.down(gelu(self.up(x)))
         fed += x
         return self.norm2(fed)
-
-    def _fed(self, rows: Floats) -> Floats:
-        blocks = range(0, len(rows), MANY)
-        fed = [self.down(gelu(self.up(rows[n : n + MANY]))) for n in blocks]
-        return fed[0] if len(fed) == 1 else np.concatenate(fed)
 
 
 class Embedding:
