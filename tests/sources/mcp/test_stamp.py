@@ -364,3 +364,12 @@ def test_the_format_of_stamps_is_another_one_when_tools_become_others():
     fields = "name title description search_hint permission_kind defer pin parameters".split()
     made = [[getattr(each, field) for field in fields] for each in tools.values()]
     assert (TOOLS_FORMAT, json_digest(made)[:16]) == (1, "0ce40a3ef0f9815a")
+
+
+def test_no_server_is_started_for_a_tool_that_was_rejected_since(home: Home):
+    source = adopted(home)
+    assert len(source.capabilities()) == 3
+    judged, decisions = source.judge().tools["read"], home._open[-1].decisions
+    assert decisions
+    write_rejection(decisions, source.trust.source, "read", judged.pin, judged.listed.written())
+    assert refused(source, "read") == "UnknownTool"

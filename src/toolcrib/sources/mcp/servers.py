@@ -28,7 +28,6 @@ from toolcrib.sources.mcp.status import RefreshResult
 from toolcrib.sources.mcp.trust import KEY_FILE, InstallState, ServerTrust, open_install_state
 from toolcrib.store import Decisions, install_key
 from toolcrib.system import LastGoodCopies
-from toolcrib.text import list_nearest
 
 CACHE_FOLDER = "mcp"
 LOGINS_FOLDER = "logins"
@@ -200,6 +199,8 @@ def find_server(name: str, sources: Sequence[McpSource]) -> McpSource:
 
 def unknown_server(name: str, configured: Sequence[str]) -> ConfigError:
     """That no server is configured under this name, with the nearest of those that are."""
+    from toolcrib.text import list_nearest  # noqa: PLC0415 - loads a library
+
     near = list_nearest(name, configured)
     return ConfigError(f"no MCP server {name!r} is configured; nearest: {near}")
 
