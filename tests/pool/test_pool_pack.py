@@ -411,3 +411,20 @@ def test_a_damaged_row_is_not_written_again(path: Path):
     pool.leave_pack()
     write(pool, path)
     check(pool, again)
+
+
+@pytest.mark.parametrize("others", [0, 20])
+def test_a_rival_that_was_there_before_the_pack_is_a_rival(path: Path, others: int):
+    first = servers("a", "b")
+    write(pool_of(first), path)
+    rivals = [f"other_{n}" for n in range(others)]
+    rival = ListedSource(*(ToolInfo(name=n, description="") for n in ("mcp_a_tool_1", *rivals)))
+    again, pool = next_day(first), Pool()
+    pack = PoolPack.open(path, KEY)
+    assert pack
+    pool.adopt(pack)
+    pool.add(rival)
+    pool.add(*again)
+    check(pool, [rival, *again])
+    assert "mcp_a_tool_1" not in pool.entries
+    assert "mcp_b_tool_1" in stored_names(pool)

@@ -22,7 +22,7 @@ from toolcrib.index.memory.rows import Masks, SnapshotRows
 from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 
 MOST_WHOLE = 32_768
-NEAREST_SHARE, FEWEST_NEAREST = 24, 4_096
+NEAREST_SHARE, FEWEST_NEAREST = 10, 4_096
 """Of how many rows one is multiplied, where bits decide, and how many at least."""
 CHUNK = 8_192
 

@@ -17,7 +17,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, TypeGuard
@@ -213,11 +213,16 @@ def _failure(path: Path) -> Path:
     return path.with_suffix(FAILURE)
 
 
+def _shallow(part: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the nouns of a listing
+    """A dataclass by its fields. `asdict` would copy every schema of the server."""
+    return {each.name: getattr(part, each.name) for each in fields(part)}
+
+
 def _written(known: KnownServer) -> tuple[str, bytes]:
     """The version and the content of a file. When it was listed is no part of the version."""
-    entry = {"format": 1} | asdict(known)
+    entry = {"format": 1} | _shallow(known)
     times = [json.dumps(float(entry.pop(key))).encode() for key in ("fetched", "start_s")]
-    content = json.dumps(entry, allow_nan=False).encode()
+    content = json.dumps(entry, allow_nan=False, default=_shallow).encode()
     version = hashlib.sha256(content).hexdigest()
     form = b'"version":"%s","fetched":%s,"start_s":%s,"entry":%s' + _END
     rest = form % (version.encode(), *times, content)
