@@ -54,6 +54,12 @@ class Fleet:
         """What is wrong with each file of the settings that cannot be used."""
         return self._configured.broken_files if self._configured else ()
 
+    @property
+    def is_refreshing(self) -> bool:
+        """Whether any server is being listed."""
+        every = (self._configured, *self._added)
+        return any(servers.is_refreshing for servers in every if servers)
+
     def open(self, servers: McpServers) -> None:
         """Take in the servers of the settings, once."""
         self._configured = servers

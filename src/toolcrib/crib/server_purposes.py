@@ -44,14 +44,18 @@ class ServerPurposes:
 
     def __init__(self) -> None:
         self._last: tuple[Servers, Unreviewed, ServersByStem] = {}, {}, {}
+        self._groups: EntryGroups | None = None
 
     def by_stem(self, servers: Servers, groups: EntryGroups) -> ServersByStem:
         """By the configuration of these servers, and by their tools that wait for a review."""
         last_servers, last_waiting, found = self._last
+        if last_servers is servers and self._groups is groups:
+            return found
         waiting = {each: groups[each] for each in groups if each.state == "unreviewed"}
         if last_servers is not servers or last_waiting != waiting:
             found = _by_stem(servers, _unreviewed_tools(waiting, groups.entries))
             self._last = servers, waiting, found
+        self._groups = groups
         return found
 
 

@@ -40,7 +40,7 @@ class UnavailableServers:
 
     def mention_listing(self, found: Answer, scope: Scope) -> Answer:
         """The answer, with which servers of this caller have not listed their tools yet."""
-        every = self._fleet.by_name.items()
+        every = self._fleet.by_name.items() if self._fleet.is_refreshing else ()
         names = [
             name for name, each in every if each.listing and allows_source(each.id or "", scope)
         ]

@@ -23,6 +23,9 @@ from toolcrib.pool.listing import AT_SOURCE, GivenCapability, content_of
 from toolcrib.pool.pool_pack import PoolPack
 from toolcrib.pool.stored_groups import RowColumns, StoredFactTexts
 
+MOST_RECENT = 4_096
+"""So many entries are remembered, without their definitions."""
+
 
 class StoredEntry(Entry):
     """An entry whose definition lies in a pool pack, and is read when somebody asks for it."""
@@ -182,6 +185,7 @@ class StoredRows:
     def __init__(self, pack: PoolPack, states: Sequence[State | None]) -> None:
         self.pack = pack
         self._states = states
+        self._recent: dict[str, Entry | None] = {}
         self._length = sum(
             each.stop - each.start
             for each, at_source in zip(pack.sources, states, strict=True)
@@ -195,7 +199,15 @@ class StoredRows:
         return (name for start, stop, _ in self._parts() for name in self.pack.names(start, stop))
 
     def get(self, name: str, /) -> Entry | None:
-        """The entry of a name, if its source is in the pool."""
+        """The entry of a name, if its source is in the pool. A search asks for some many times."""
+        recent = self._recent
+        if name not in recent:
+            if len(recent) >= MOST_RECENT:
+                recent.clear()
+            recent[name] = self._find(name)
+        return recent.get(name)
+
+    def _find(self, name: str) -> Entry | None:
         row = self.pack.row_of(name)
         at_source = None if row is None else self._states[self.pack.source_at(row)]
         return None if row is None or at_source is None else self._entry(row, name, at_source)

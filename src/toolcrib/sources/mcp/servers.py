@@ -125,6 +125,11 @@ class McpServers:
     def decisions(self) -> Decisions | None:
         return self._state.decisions if self._state else None
 
+    @property
+    def is_refreshing(self) -> bool:
+        """Whether any of them is being listed."""
+        return bool(self._loop.refreshing)
+
     def take(self, configs: ServerConfigs, rules: ServerRules = NO_RULES) -> ServerChanges:
         """Have just these servers from now on.
 

@@ -185,8 +185,9 @@ class McpSource:
     def refresh(self) -> "Future[RefreshResult]":
         """Start the server once, if it is not up, and list its tools again."""
         future = self._loop.submit(self._refresh())
-        self._refreshing.add(future)
-        future.add_done_callback(self._refreshing.discard)
+        for refreshing in (self._refreshing, self._loop.refreshing):
+            refreshing.add(future)
+            future.add_done_callback(refreshing.discard)
         return future
 
     def warm_up(self) -> None:

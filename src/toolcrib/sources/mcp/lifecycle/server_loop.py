@@ -44,7 +44,8 @@ class ServerLoop(BackgroundLoop):
     """One loop for all servers: in the background, or the one that is given.
 
     `starts` limits how many servers start at once, `large_lists` how many of them list very much at
-    once. `on_stop` are called, all at once, by `stop_all`.
+    once. `on_stop` are called, all at once, by `stop_all`. `refreshing` are the refreshes
+    that are not done.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class ServerLoop(BackgroundLoop):
         self.starts = asyncio.Semaphore(most_starts)
         self.large_lists = asyncio.Semaphore(MOST_LARGE_LISTS)
         self.on_stop: list[Callable[[], Awaitable[None]]] = []
+        self.refreshing: set[object] = set()
         self._installs = asyncio.Semaphore(MOST_INSTALLS)
         self._packages: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._is_shared = loop is not None
