@@ -127,7 +127,8 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
     },
     "Develop": {
         "index": CommandEntry(
-            "index:index_command", "Build the stored index anew, so that commands start at once."
+            "index:index_command",
+            "Build the index anew and wait for all vectors, so that the next start has everything.",
         ),
         "lint": CommandEntry(
             "lint:lint_command", "Find tools that searchers will miss or confuse."

@@ -35,7 +35,7 @@ class _SaturatedTerm(NamedTuple):
     b·|d|/avg|d|)). Rows that are gone may be among them.
     """
 
-    count: int
+    having: int
     parts: Sequence[Posting]
     rows: int
 
@@ -96,12 +96,12 @@ class Bm25:
     def _weighted(self, terms: Iterable[str]) -> list[_WeightedTerm]:
         """The terms that some document has, those that weigh most first."""
         found, documents = [self._term(term) for term in dict.fromkeys(terms)], self.rows.documents
-        rarities = [idf(documents, term.count) for term in found]
+        rarities = [idf(documents, term.having) for term in found]
         best = sum(rarities)  # the score of an ideal document, as `ideal` has it, less K1 + 1
         known = [
             _WeightedTerm(rarity / best, term)
             for rarity, term in zip(rarities, found, strict=True)
-            if term.count
+            if term.having
         ]
         return sorted(known, key=lambda each: -each.weight)
 
@@ -186,7 +186,7 @@ def _add_to_some(terms: Sequence[_WeightedTerm], scores: Scores, rows: NDArray[n
                 scores[having[at]] += weight * saturation[at]
 
 
-def _scores_of_few(terms: Sequence[_WeightedTerm], places: NDArray[np.int32], count: int) -> Scores:
+def _scores_of_few(terms: Sequence[_WeightedTerm], places: Rows, count: int) -> Scores:
     """The scores of the few rows that have a place."""
     scores = np.zeros(count)
     for weight, term in terms:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from toolcrib.index.memory.packed_words import PackedWords
 
-Rows: TypeAlias = NDArray[np.int32] | NDArray[np.intp]
+Rows: TypeAlias = NDArray[np.int32 | np.intp]
 Weights: TypeAlias = NDArray[Any]
 
 FEW = 16

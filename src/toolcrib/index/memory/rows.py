@@ -18,7 +18,7 @@ from toolcrib.index.memory.overlay import Overlay
 from toolcrib.index.memory.postings import Rows
 from toolcrib.model import NameFilter
 
-Number = TypeVar("Number", np.int32, np.intp)
+Number = TypeVar("Number", bound=np.integer)
 
 FEW_ROWS = 8
 """Below one in so many visible rows, only those are scored."""

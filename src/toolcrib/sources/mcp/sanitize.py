@@ -5,7 +5,7 @@ What is longer, deeper or larger than its bound is cut or refused. See also `tex
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -85,8 +85,12 @@ def _may_be_deeper(value: Json, deepest: int) -> bool:
             return False
         if not all(type(one) in (dict, list) for one in outer):
             return True
-        level = [each for one in outer for each in (one.values() if type(one) is dict else one)]
+        level = [each for one in outer for each in _children(one)]
     return not all(isinstance(each, _PLAIN) for each in level)
+
+
+def _children(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def _bounded_value(value: Json, deepest: int) -> Json:
