@@ -6,7 +6,7 @@ import os
 import socket
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.conftest import Ran, Run
 from tests.gateway.live_daemon import LiveDaemon, entry
-from tests.waiting import until_async
+from tests.waiting import HANG_S, let_pass_async, until_async
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.crib import Crib
 from toolcrib.errors import UnknownTool
@@ -251,19 +251,25 @@ async def _be_at_it_for_ever(reader: asyncio.StreamReader, writer: asyncio.Strea
     await reader.readline()
     while not reader.at_eof():
         writer.write(b'{"told": {}}\n')
-        await asyncio.sleep(0.05)
+        await let_pass_async(0.05)
 
 
 @asynccontextmanager
 async def in_its_place(daemon: Daemon, misbehave: Misbehaviour) -> AsyncGenerator[None]:
     """Something else answers the operator, as long as this lasts."""
     path = daemon._lock.files.operator
+    answering: set[asyncio.Task[None]] = set()
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await misbehave(reader, writer)
         finally:
             writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answering.add(asyncio.create_task(answered(reader, writer)))
 
     async def is_reachable() -> bool:
         return True
@@ -272,6 +278,9 @@ async def in_its_place(daemon: Daemon, misbehave: Misbehaviour) -> AsyncGenerato
     await asyncio.to_thread(os.unlink, path)
     async with await asyncio.start_unix_server(answer, path):
         yield
+        for task in answering:
+            task.cancel()
+        await asyncio.gather(*answering, return_exceptions=True)
 
 
 MISBEHAVIOURS = [_hang, _hang_up, _say_nonsense, _end_in_the_middle, _be_at_it_for_ever]
@@ -398,7 +407,7 @@ def test_a_call_whose_command_leaves_is_cancelled(
 
     def interrupted(_connection: Any, lines: Any, _approve: Any) -> None:
         operator_client._send(_connection, {"go": True})
-        assert leave.wait(30)
+        assert leave.wait(HANG_S)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(operator_client, "_call_outcome", interrupted)

@@ -115,6 +115,7 @@ def test_a_damaged_store_is_a_problem_and_left_alone(run: Run):
 def test_an_index_of_another_pool_is_a_warning_where_making_one_takes_time(
     run: Run, config: str, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setenv("TOOLCRIB_INDEX", "sqlite")
     run("index")
     assert levels(findings(run, "doctor")) == {"ok"}
     settings = Path(config).with_name("other.toml")

@@ -25,12 +25,3 @@ def test_a_crib_is_opened_with_its_problems_told(
     with GlobalOptions().crib() as crib:
         assert "read_file" in crib.entries()
     assert capsys.readouterr().err.startswith("toolcrib: warning: ")
-
-
-def test_what_lasts_has_its_index_in_memory_unless_the_settings_name_another(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    assert GlobalOptions().settings().index == "auto"
-    assert GlobalOptions().settings(lasts=True).index == "memory"
-    monkeypatch.setenv("TOOLCRIB_INDEX", "sqlite")
-    assert GlobalOptions().settings(lasts=True).index == "sqlite"

@@ -8,10 +8,9 @@ from threading import Event, current_thread, main_thread
 
 import pytest
 
+from tests.waiting import HANG_S
 from toolcrib.crib import pack_files
 from toolcrib.crib.pack_files import PackFiles, QuietWriter
-
-WAIT_S = 30.0
 
 
 def test_each_owner_has_a_pair_of_its_own(tmp_path: Path) -> None:
@@ -63,7 +62,7 @@ def test_a_burst_is_written_once() -> None:
     writer = QuietWriter(write, quiet_s=0.2)
     for _ in range(50):
         writer.note()
-    assert written.wait(WAIT_S)
+    assert written.wait(HANG_S)
     writer.close()
 
     assert len(count) == 1
@@ -76,7 +75,7 @@ def test_changes_without_end_are_written_too() -> None:
 
     writer.note()
 
-    assert written.wait(WAIT_S)
+    assert written.wait(HANG_S)
     writer.close()
 
 
@@ -86,11 +85,11 @@ def test_what_changes_while_it_is_written_is_written_again() -> None:
     def write() -> None:
         count.append(1)
         begun.set()
-        assert go_on.wait(WAIT_S)
+        assert go_on.wait(HANG_S)
 
     writer = QuietWriter(write, quiet_s=0.0)
     writer.note()
-    assert begun.wait(WAIT_S)
+    assert begun.wait(HANG_S)
     writer.note()
     go_on.set()
     writer.close()
@@ -125,7 +124,7 @@ def test_a_program_that_ends_without_closing_has_written() -> None:
     )
 
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG_S, check=True
     )
 
     assert done.stdout == "written\n"

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from tests.crib.test_crib import WordHashes
 from tests.plan import amount
 from tests.pool.from_scratch import StampedTools
 from tests.powers import modes_hold
+from tests.waiting import let_pass
 from toolcrib import Crib
 from toolcrib.crib import inventory_of
 from toolcrib.embed import Embedder
@@ -248,7 +248,7 @@ def test_a_crib_that_is_killed_leaves_packs_that_can_be_trusted(home: Path) -> N
         child = subprocess.Popen([sys.executable, "-c", WRITER], stdout=subprocess.PIPE, text=True)
         assert child.stdout
         child.stdout.readline()
-        time.sleep(0.013 * (turn % 7))
+        let_pass(0.013 * (turn % 7))
         child.send_signal(signal.SIGKILL)
         child.communicate()
         with opened(servers()) as crib, opened_afresh(servers()) as expected:

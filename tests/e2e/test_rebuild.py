@@ -24,7 +24,15 @@ QUERY = variant("read files 读取文件", [1.0] * 8)
 SIZE = 10_000
 REBUILDS = 4
 SEARCHERS = 3
-KEPT_TABLES = {"embedding", "pointer", "reveals", "use_key", "use_lesson", "use_pair"}
+KEPT_TABLES = {
+    "cached_vector",
+    "vector_model",
+    "pointer",
+    "reveals",
+    "use_key",
+    "use_lesson",
+    "use_pair",
+}
 TABLES = {"doc", "spelling", "label", "bm25", "vocabulary", "vector"}
 FTS5_TABLES = {"bm25_config", "bm25_data", "bm25_docsize", "bm25_idx"}
 

@@ -26,13 +26,13 @@ def crib() -> Iterator[Crib]:
 def questions(crib: Crib, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Grows by one with each question to the file of decisions."""
     asked: list[object] = []
-    version = Decisions.version
+    mark = Decisions.mark
 
-    def counting(self: Decisions) -> tuple[int, int]:
+    def counting(self: Decisions, source: str) -> str:
         asked.append(self)
-        return version(self)
+        return mark(self, source)
 
-    monkeypatch.setattr(Decisions, "version", counting)
+    monkeypatch.setattr(Decisions, "mark", counting)
     return asked
 
 

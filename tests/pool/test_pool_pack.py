@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from tests.pool.from_scratch import IDS, StampedTools, change_tools
 from tests.pool.test_random_histories import Mirror, as_seen, check, functions
+from tests.waiting import let_pass
 from tests.workshop import ListedSource
 from toolcrib.errors import UnknownTool
 from toolcrib.model import Entry, EntryGroups, ToolInfo
@@ -389,7 +389,7 @@ def test_a_writer_that_is_killed_leaves_a_whole_file(path: Path, patience_s: flo
                 plan.write(path, KEY)
         finally:
             os._exit(1)
-    time.sleep(patience_s)
+    let_pass(patience_s)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     again = next_day(first)

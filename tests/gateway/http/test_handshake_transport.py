@@ -18,7 +18,7 @@ from mcp_types import (
 )
 
 from tests.gateway.daemons import INITIALIZE, Answer, parsed, request, rpc, serving, with_token
-from tests.waiting import HANG_S, until_async
+from tests.waiting import HANG_S, let_pass_async, until_async
 from toolcrib.crib import Crib
 from toolcrib.gateway.http import handshake_transport
 from toolcrib.gateway.principal import Principal
@@ -163,7 +163,7 @@ def test_a_call_that_takes_long_is_kept_alive(tmp_path: Path, monkeypatch: pytes
     async def scenario(client: Visit) -> None:
         calling = asyncio.create_task(client.call("wait"))
         await until_async(lambda: bool(client.server.running))
-        await asyncio.sleep(0.2)
+        await let_pass_async()
         client.server.let_go.set()
         answer = await calling
         assert answer.body.startswith(b": ping\r\n\r\n")

@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 import pytest
 
+from tests.waiting import until
 from toolcrib.errors import UnknownTool
 from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.review.desk import write_approval, write_rejection
@@ -323,11 +324,7 @@ def test_whoever_still_shows_what_is_gone_is_told(home: Home):
     told: list[int] = []
     source.watch(lambda: told.append(1))
     assert refused(source, "read") == "UnknownTool"
-    for _ in range(500):
-        if told:
-            break
-        asyncio.run(asyncio.sleep(0.01))
-    assert told
+    until(lambda: told)
 
 
 def test_one_changed_tool_is_hashed_scanned_and_made_once(

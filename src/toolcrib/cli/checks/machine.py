@@ -59,7 +59,7 @@ def check_store(context: CheckContext) -> Iterator[Diagnosis]:
 
 def _catalog_file(path: Path) -> Iterator[Diagnosis]:
     if not path.exists():
-        yield Diagnosis(STORE, "ok", f"{path} is not there yet; `toolcrib index` makes it")
+        yield Diagnosis(STORE, "ok", f"{path} is not there yet; it is made when it is needed")
         return
     try:
         condition = catalog_condition(path)
