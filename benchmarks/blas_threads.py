@@ -17,7 +17,6 @@ from time import perf_counter, process_time
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.markdown import NoMarks, put, table
 from toolcrib.embed.bundled.embedder import load_weights
@@ -41,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--markdown", type=Path, help="put the table into this page too")
     said = parser.parse_args(arguments)
     network = Network(load_weights(files("toolcrib.embed.bundled") / "model"))
-    pieces = np.random.default_rng(5).integers(5, 5_000, (TEXTS, PIECES))
+    pieces: list[list[int]] = np.random.default_rng(5).integers(5, 5_000, (TEXTS, PIECES)).tolist()
     with _busy_cores():
         ours, theirs = _in_turns(network, pieces, said.rounds)
     text = _report(ours, theirs)
@@ -72,7 +71,7 @@ def _loop() -> None:
         pass
 
 
-def _in_turns(network: Network, pieces: NDArray[np.int64], rounds: int) -> tuple[Cost, Cost]:
+def _in_turns(network: Network, pieces: Sequence[Sequence[int]], rounds: int) -> tuple[Cost, Cost]:
     """The sums of both, each after a first one that is not counted."""
     sides = network, network.by_threads_of_blas
     for side in sides:
@@ -82,7 +81,9 @@ def _in_turns(network: Network, pieces: NDArray[np.int64], rounds: int) -> tuple
     return ours, theirs
 
 
-def _cost(run: Callable[[NDArray[np.int64]], object], pieces: NDArray[np.int64]) -> Cost:
+def _cost(
+    run: Callable[[Sequence[Sequence[int]]], object], pieces: Sequence[Sequence[int]]
+) -> Cost:
     wall, cpu = perf_counter(), process_time()
     run(pieces)
     return Cost(process_time() - cpu, perf_counter() - wall)

@@ -4,8 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from tests.waiting import let_pass
 from toolcrib import Crib
 from toolcrib.crib import inventory_of
 from toolcrib.embed import Embedder
+from toolcrib.model import ToolInfo
 from toolcrib.settings import EmbedSettings, Settings
 
 WORDS = Settings(store=":memory:", embed=EmbedSettings(embedder="none"))
@@ -38,7 +39,7 @@ def servers(count: int = 6) -> list[StampedTools]:
 @contextmanager
 def opened(
     sources: list[StampedTools], settings: Settings = WORDS, embedder: Embedder | None = None
-) -> Iterator[Crib]:
+) -> Generator[Crib]:
     with Crib(settings, embedder=embedder) as crib:
         crib.add_source(*sources)
         yield crib
@@ -51,6 +52,12 @@ def answers(crib: Crib) -> list[list[tuple[str, float]]]:
 def kept(home: Path) -> dict[str, Path]:
     """The files of the packs by their endings."""
     return {path.suffix: path for path in home.rglob("packs/*.*") if path.suffix != ".key"}
+
+
+def all_defined(crib: Crib) -> bool:
+    """Whether every definition can be read."""
+    found = (entry.capability for entry in crib.entries().values())
+    return all(isinstance(each, ToolInfo) and each.parameters for each in found)
 
 
 def was_packed(crib: Crib) -> bool:
@@ -94,7 +101,7 @@ def test_what_changed_meanwhile_is_listed_and_found(first: object) -> None:
         assert [source.listed for source in again] == [0] * len(sources)
 
 
-def opened_afresh(sources: list[StampedTools]) -> "contextmanager[Crib]":
+def opened_afresh(sources: list[StampedTools]) -> AbstractContextManager[Crib]:
     """The same without any pack."""
     copies = [source.copied() for source in sources]
     return opened(copies, WORDS.model_copy(update={"index": "memory"}))
@@ -130,7 +137,7 @@ def test_a_bad_file_costs_time_and_nothing_else(
 
     with opened(servers()) as crib:
         assert answers(crib) == first
-        assert all(crib.get(name).capability.parameters for name in list(crib.entries()))
+        assert all_defined(crib)
     with opened(servers()) as crib:
         assert answers(crib) == first
         assert was_packed(crib) or kept(home)[ending].is_dir()
@@ -221,7 +228,7 @@ def test_two_at_once_do_no_harm(home: Path, first: object) -> None:
         assert two.search("knit a sock")[0].name == "mcp_slack_knit_sock"
         two.index.store()
         assert answers(one) == first
-        assert all(one.get(name).capability.parameters for name in list(one.entries()))
+        assert all_defined(one)
         for path in kept(home).values():
             path.unlink()
         assert answers(one) == first

@@ -6,7 +6,6 @@ small and grow, so that those of the tool itself come on top.
 
 import json
 import time
-from typing import cast
 
 from toolcrib.connect.messages import notification
 
@@ -59,7 +58,7 @@ def _token(line: bytes) -> int | str | None:
     try:
         match json.loads(line):
             case {"id": _, "params": {"_meta": {"progressToken": token}}}:
-                return cast("int | str", token) if isinstance(token, int | str) else None
+                return token if isinstance(token, int | str) else None
             case _:
                 return None
     except (ValueError, RecursionError):

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from toolcrib.sources.mcp.sanitize import (
@@ -49,7 +51,7 @@ def test_depth_and_size_are_bounded():
         bounded_json(["x" * 70_000])
 
 
-def nested(levels: int, inner: object) -> object:
+def nested(levels: int, inner: Any) -> Any:
     for _ in range(levels):
         inner = {"a": [inner]} if levels % 2 else [inner]
     return inner
@@ -57,7 +59,9 @@ def nested(levels: int, inner: object) -> object:
 
 @pytest.mark.parametrize("inner", [1, "x", [], {}, "\ud800", "\U0001f600", float("nan"), (), ([],)])
 @pytest.mark.parametrize("levels", [0, 1, 30, 31, 32, 33, 2_000])
-def test_the_quick_look_finds_what_the_close_one_finds(inner: object, levels: int, monkeypatch):
+def test_the_quick_look_finds_what_the_close_one_finds(
+    inner: Any, levels: int, monkeypatch: pytest.MonkeyPatch
+):
     def bounded() -> object:
         try:
             return bounded_json(nested(levels, inner))

@@ -208,7 +208,7 @@ def test_another_program_is_another_stamp(home: Home):
     (source,) = home.sources(other)
     assert source.stamp() not in ("", stamp)
     source._memory.keep(HELLO, 0.5)
-    assert {source.state(each["name"]) for each in TOOLS} == {"changed"}
+    assert {source.state(str(each["name"])) for each in TOOLS} == {"changed"}
 
 
 def test_another_listing_is_another_stamp(home: Home):
@@ -276,7 +276,7 @@ def test_who_alters_a_decision_gains_nothing_by_what_was_kept(home: Home):
     with pytest.raises(Exception, match="not as it was approved"):
         source._memory.check(Call("read", {}))
     again = home.source()
-    assert {again.state(each["name"]) for each in TOOLS} == {"unreviewed"}
+    assert {again.state(str(each["name"])) for each in TOOLS} == {"unreviewed"}
     assert "nothing is approved" in again.problems[0]
 
 
@@ -348,7 +348,9 @@ def test_one_changed_tool_is_hashed_scanned_and_made_once(
     assert scanned == ["search"] * 2  # as it is listed, and as it was approved
     assert after["read"] is before["read"]
     assert after["list"] is before["list"]
-    old, new = source._memory.known.listing.tools[:2], source.judge().tools
+    known = source._memory.known
+    assert known
+    old, new = known.listing.tools[:2], source.judge().tools
     assert old[0] is new["read"].listed.tool  # not held twice
 
 
