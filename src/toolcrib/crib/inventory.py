@@ -59,12 +59,14 @@ _log = logging.getLogger(__name__)
 class Inventory:
     """The pool of one crib and all that feeds it. Safe to share between threads.
 
-    `changing` is held by whoever changes the pool. `packs`: where it may be found as it was.
+    `changing` is held by whoever changes the pool. `packs`: where it may be found as it was;
+    `on_left_pack` is called once that was found to be damaged.
     """
 
     def __init__(self, settings: Settings, packs: PackFiles | None = None) -> None:
         self.settings = settings
         self._packs = packs
+        self.on_left_pack: Callable[[], None] = lambda: None
         self.pool = Pool()
         self.changing = RLock()
         self.fleet = Fleet(self.pool, self.changing, self.relist)
@@ -185,6 +187,7 @@ class Inventory:
         if self.pool.is_damaged:
             with self.changing:
                 self.pool.leave_pack()
+            self.on_left_pack()
         return self.pool
 
     def entries(self) -> Mapping[str, Entry]:

@@ -35,7 +35,7 @@ class Packs:
         self._writer = QuietWriter(self._write_if_worth)
         if files:
             inventory.pool.events.subscribe(TOOLS_UPDATED, lambda _news: self.note())
-            index.on_indexed = self.note
+            inventory.on_left_pack = index.on_indexed = self.note
 
     def note(self) -> None:
         """Something changed: write soon."""
@@ -43,6 +43,8 @@ class Packs:
 
     def close(self) -> None:
         """Write what is not written yet, and end."""
+        if self._files and self._inventory.pool.is_damaged:
+            self._inventory.current()
         self._writer.close()
 
     def write(self) -> None:
