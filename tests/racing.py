@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from multiprocessing import get_context
-from multiprocessing.synchronize import Barrier
+from multiprocessing.synchronize import Barrier, Event
+from pathlib import Path
 from typing import TypeVar
 
-from tests.waiting import HANG_S
+from tests.waiting import HANG_S, let_pass
 
 Done = TypeVar("Done")
 
@@ -46,3 +47,17 @@ def _run(number: int, work: Callable[[], object], start: Barrier, answers: objec
     except Exception as error:  # noqa: BLE001 - told by whoever waits
         answer = _Failed(repr(error))
     answers.put((number, answer))  # type: ignore[attr-defined]
+
+
+def killed(work: Callable[[Path, Event], None], path: Path, *, after_s: float) -> None:
+    """Let a process do this work on a path, and kill it some time after it says that it began."""
+    processes = get_context("forkserver")
+    processes.set_forkserver_preload([work.__module__])
+    started = processes.Event()
+    child = processes.Process(target=work, args=[path, started], daemon=True)
+    child.start()
+    assert started.wait(HANG_S)
+    let_pass(after_s)
+    child.kill()
+    child.join()
+    child.close()

@@ -5,7 +5,6 @@ import time
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from threading import Event
@@ -15,7 +14,7 @@ import pytest
 from tests.catalogs import catalog, variant
 from tests.e2e.rebuilding import GENERATIONS, rebuild_for_ever
 from tests.plan import amount
-from tests.waiting import HANG_S, let_pass
+from tests.racing import killed
 from toolcrib.index import MemoryEngine, SqliteEngine, View
 from toolcrib.index.protocol import Engine
 from toolcrib.store import SqliteStore
@@ -92,23 +91,10 @@ def test_a_rebuild_killed_at_any_instant_leaves_a_whole_index(tmp_path: Path):
     with SqliteStore.open(path) as store:
         SqliteEngine(store).rebuild(GENERATIONS["old"], mark="old")
     for _ in range(amount(1, "kills")):
-        kill_a_rebuild(path, after_s=chance.uniform(0, 0.25))
+        killed(rebuild_for_ever, path, after_s=chance.uniform(0, 0.25))
         with SqliteStore.open(path) as store:
             assert_whole(store)
     assert {file.name for file in tmp_path.iterdir()} == {"catalog.db"}
-
-
-def kill_a_rebuild(path: Path, after_s: float) -> None:
-    processes = get_context("forkserver")
-    processes.set_forkserver_preload(["tests.e2e.rebuilding"])
-    started = processes.Event()
-    child = processes.Process(target=rebuild_for_ever, args=[path, started], daemon=True)
-    child.start()
-    assert started.wait(HANG_S)
-    let_pass(after_s)
-    child.kill()
-    child.join()
-    child.close()
 
 
 def assert_whole(store: SqliteStore) -> None:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
@@ -11,10 +10,9 @@ import numpy as np
 import pytest
 
 from tests.plan import amount
-from tests.racing import raced
+from tests.racing import killed, raced
 from tests.store.packing import KEY, KIND, contents_of, write_for_ever, write_generation
 from tests.store.test_full_disk import room_for
-from tests.waiting import HANG_S, let_pass
 from toolcrib.store import Pack, PackDamaged, set_pack_aside, write_pack
 
 HEADER = {"mark": "m", "names": ["读取", "é"]}
@@ -178,19 +176,6 @@ def test_a_writer_that_is_killed_leaves_a_whole_pack(tmp_path: Path):
     write_generation(path, 0)
     seen: set[int] = set()
     for _ in range(amount(2, "kills")):
-        kill_a_writer(path, after_s=chance.uniform(0, 0.2))
+        killed(write_for_ever, path, after_s=chance.uniform(0, 0.2))
         seen.add(contents_of(path))
     assert len(seen) > 1
-
-
-def kill_a_writer(path: Path, after_s: float) -> None:
-    processes = get_context("forkserver")
-    processes.set_forkserver_preload(["tests.store.packing"])
-    started = processes.Event()
-    child = processes.Process(target=write_for_ever, args=[path, started], daemon=True)
-    child.start()
-    assert started.wait(HANG_S)
-    let_pass(after_s)
-    child.kill()
-    child.join()
-    child.close()

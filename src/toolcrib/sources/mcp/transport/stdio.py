@@ -9,10 +9,10 @@ import asyncio
 import subprocess
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Self
 
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.jsonrpc import message_of
+from toolcrib.sources.mcp.transport.tap import ItemReader
 from toolcrib.system import (
     ChildProcess,
     OutputEnds,
@@ -139,14 +139,11 @@ class StdioTransport:
                     await process.stop()
 
 
-class ProcessReader(sdk.AsyncResource):
+class ProcessReader(ItemReader):
     """Gives each message of the process to whoever asks for the next: no task, no queue between."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._lines = bounded_lines(reader)
-
-    def __aiter__(self) -> Self:
-        return self
 
     async def __anext__(self) -> sdk.Item:
         with suppress(OSError):
@@ -155,12 +152,6 @@ class ProcessReader(sdk.AsyncResource):
                 if message:
                     return message
         raise StopAsyncIteration
-
-    async def receive(self) -> sdk.Item:
-        """The next message; raises what the SDK takes for the end of a stream."""
-        async for item in self:
-            return item
-        raise sdk.ClosedResourceError
 
     async def aclose(self) -> None:
         """Whoever started the process ends it."""

@@ -8,6 +8,7 @@ client capabilities than we have.
 
 import asyncio
 import time
+from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from contextvars import Context, copy_context
@@ -193,7 +194,23 @@ def without_capabilities(capabilities: Collection[str]) -> JsonObject:
     return {_WITHHELD: withheld} if withheld else {}
 
 
-class TapReader(sdk.AsyncResource):
+class ItemReader(sdk.AsyncResource):
+    """A stream that the SDK reads item by item, from whoever says what the next one is."""
+
+    def __aiter__(self) -> Self:
+        return self
+
+    @abstractmethod
+    async def __anext__(self) -> sdk.Item: ...
+
+    async def receive(self) -> sdk.Item:
+        """The next item; raises what the SDK takes for the end of a stream."""
+        async for item in self:
+            return item
+        raise sdk.ClosedResourceError
+
+
+class TapReader(ItemReader):
     """Reads what the transport gives, whenever the SDK asks for the next: no task between them.
 
     `last_context` is that of the request on whose stream the last item came, if one is known.
@@ -208,9 +225,6 @@ class TapReader(sdk.AsyncResource):
         self._read, self._take, self._ended = read, take, ended
         self.last_context: Context | None = None
 
-    def __aiter__(self) -> Self:
-        return self
-
     async def __anext__(self) -> sdk.Item:
         with suppress(sdk.BrokenResourceError, sdk.ClosedResourceError):
             async for item in self._read:
@@ -220,12 +234,6 @@ class TapReader(sdk.AsyncResource):
                     return taken
         self._ended.set()
         raise StopAsyncIteration
-
-    async def receive(self) -> sdk.Item:
-        """The next item; raises what the SDK takes for the end of a stream."""
-        async for item in self:
-            return item
-        raise sdk.ClosedResourceError
 
     async def aclose(self) -> None:
         await self._read.aclose()
