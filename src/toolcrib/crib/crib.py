@@ -52,9 +52,9 @@ class Crib:
     """Tools, skills and agents of any number, and the search over them. Safe to share.
 
     It is empty until you add something. For the next start it keeps on disk what MCP servers have
-    listed, the vectors of tools, and the index of large pools; settings can change that. Without settings it reads no file,
-    and of the environment only when tools wait for a search: `TOOLCRIB_TOOL_SEARCH`, else
-    `ENABLE_TOOL_SEARCH`.
+    listed, the vectors of tools, and the index of large pools; settings can change that. Without
+    settings it reads no file, and of the environment only when tools wait for a search:
+    `TOOLCRIB_TOOL_SEARCH`, else `ENABLE_TOOL_SEARCH`.
     """
 
     def __init__(
