@@ -2,7 +2,7 @@
 
 from random import Random
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.names.test_origin import ORIGINS
@@ -14,7 +14,11 @@ SOURCES = st.builds(
 )
 
 
+CROWD = [Origin("", "0", ""), Origin("", "", ""), Origin("", "B", ""), Origin("", "", "BB")]
+
+
 @given(st.lists(ORIGINS, max_size=12), st.lists(ORIGINS, max_size=6), st.integers())
+@example([*CROWD[:3], CROWD[1], CROWD[3]], [], 1063)  # one is renamed and gets its name back
 def test_any_history_leads_to_the_same_names(first, second, seed: int):
     book, here, chance = NameBook(), dict[Origin, None](), Random(seed)
     clash = [Origin("", "", each.hashed_name()) for each in first[:3]]

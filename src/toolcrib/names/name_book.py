@@ -80,7 +80,7 @@ class NameBook:
 
     def settle(self) -> Mapping[Origin, str]:
         """Give everyone the name that is due now; those whose name is another one, with it."""
-        renamed: dict[Origin, str] = {}
+        before: dict[Origin, str] = {}
         while self._touched:
             plain = self._touched.pop()
             self._wanted(plain)
@@ -89,9 +89,9 @@ class NameBook:
             for origin in holders:
                 due = origin.hashed_name() if is_hashed else plain
                 if self.names[origin] != due:
+                    before.setdefault(origin, self.names[origin])
                     self._rename(origin, plain, due)
-                    renamed[origin] = due
-        return renamed
+        return {each: self.names[each] for each, old in before.items() if self.names[each] != old}
 
     def _take_out(self, origin: Origin, plain: str) -> None:
         self._holders[plain].remove(origin)
