@@ -32,10 +32,10 @@ def earlier_checkout(folder: Path) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, Path]:
+@pytest.fixture
+def told(tmp_path: Path) -> tuple[str, str, Path]:
     """What one run prints, the page that it writes into, and the folder: it takes a while."""
-    folder = tmp_path_factory.mktemp("growth")
+    folder = tmp_path
     page = folder / "page.md"
     page.write_text("<!-- growth: begin -->\n<!-- growth: end -->\n", encoding="utf-8")
     options = ["--sizes", "30", "--turns", "1", "--queries", "25"]
@@ -50,26 +50,16 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, Path]:
     return out.getvalue(), page.read_text(encoding="utf-8"), folder
 
 
-def test_every_figure_has_a_row_for_each_checkout(told: tuple[str, str, Path]):
-    out, _, _ = told
+def test_one_run_is_printed_drawn_and_kept_and_leaves_no_home(told: tuple[str, str, Path]):
+    """One test: each worker that has one of several would make the run again."""
+    out, page, folder = told
     titles = [each.title for each in QUANTITIES if each.mode != "model"]
     assert all(f"| **{title}** | {BEFORE} |" in out for title in titles)
     assert out.count(f"|  | {NOW} |") == len(titles)
-
-
-def test_the_table_goes_into_the_page_and_the_curves_into_a_picture(told: tuple[str, str, Path]):
-    out, page, folder = told
     assert out.strip() in page
     assert ET.parse(folder / "growth.svg")
-
-
-def test_no_home_is_left(told: tuple[str, str, Path]):
-    assert not list((told[2] / "work").iterdir())
-
-
-def test_what_was_measured_is_kept_for_the_next_run(told: tuple[str, str, Path]):
-    kept = Growth.read(told[2] / "results.json")
-    assert report(kept) == told[0].strip()
+    assert not list((folder / "work").iterdir())
+    assert report(Growth.read(folder / "results.json")) == out.strip()
 
 
 def test_a_process_beyond_its_limits_is_ended_and_what_it_told_stays(tmp_path: Path):
