@@ -18,6 +18,7 @@ from tests.waiting import let_pass
 from toolcrib import Crib
 from toolcrib.crib import inventory_of
 from toolcrib.embed import Embedder
+from toolcrib.errors import StoreError
 from toolcrib.model import ToolInfo
 from toolcrib.settings import EmbedSettings, Settings
 
@@ -181,6 +182,17 @@ def test_nothing_is_kept_in_memory(home: Path) -> None:
     with opened(servers(), WORDS.model_copy(update={"index": "memory"})) as crib:
         assert crib.search("read a message")
     assert not kept(home)
+
+
+def test_who_wants_it_kept_there_hears_so_before_anything_is_embedded() -> None:
+    embedder = WordHashes()
+    settings = WORDS.model_copy(update={"index": "memory"})
+    with (
+        opened(servers(), settings, embedder) as crib,
+        pytest.raises(StoreError, match='set it to "auto"'),
+    ):
+        crib.index.store()
+    assert not embedder.asked
 
 
 def test_nor_of_a_few_tools(home: Path) -> None:

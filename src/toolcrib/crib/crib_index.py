@@ -42,6 +42,7 @@ class CribIndex:
         `embedding` is called with how many texts have a vector, of how many; `progress` with how
         many rows are written. Raises `StoreError`.
         """
+        self._packs.kept_files()  # first: to embed everything may take an hour
         self._pool()
         self._index.rebuild(embedding, progress)
         self._packs.write()

@@ -47,14 +47,19 @@ class Packs:
             self._inventory.current()
         self._writer.close()
 
-    def write(self) -> None:
-        """Write what the packs do not have, however little. Raises `StoreError`."""
+    def kept_files(self) -> PackFiles:
+        """Where the packs are. Raises `StoreError` if nothing is kept."""
         if self._files is None:
             raise StoreError('`index = "memory"` keeps nothing: set it to "auto" or "sqlite"')
+        return self._files
+
+    def write(self) -> None:
+        """Write what the packs do not have, however little. Raises `StoreError`."""
+        files = self.kept_files()
         try:
-            self._write(self._files, 0)
+            self._write(files, 0)
         except (OSError, PackDamaged, SourceError) as error:
-            raise StoreError(f"{self._files.pool.parent}: cannot be written: {error}") from error
+            raise StoreError(f"{files.pool.parent}: cannot be written: {error}") from error
 
     @property
     def index_files(self) -> tuple[Path, ...]:
