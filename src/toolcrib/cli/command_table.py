@@ -73,6 +73,7 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
         "connect": CommandEntry(
             "serve:connect_command",
             "Be the MCP server that a client launches: a pipe to the daemon.",
+            stays=True,
         ),
     },
     "Gateway": {
@@ -80,7 +81,7 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
             "gateway:GATEWAY", "Look at the running gateway, stop it, or let it reload."
         ),
         "serve": CommandEntry(
-            "serve:serve_command", "Serve everything as one MCP server on this machine."
+            "serve:serve_command", "Serve everything as one MCP server on this machine.", stays=True
         ),
         "keys": CommandEntry("keys:KEYS", "List the keys of clients, make one, or take one back."),
         "apps": CommandEntry(
