@@ -33,7 +33,7 @@ LEARNING = ("learn", "learn_boost")
 
 def fit_in_place(old: Settings, new: Settings) -> bool:
     """Whether a crib of the old settings can go on by the new ones."""
-    others = Settings.model_fields.keys() - IN_PLACE
+    others = Settings.keys.keys() - IN_PLACE
     same = all(getattr(old, name) == getattr(new, name) for name in others)
     learns = all(getattr(old.search, name) == getattr(new.search, name) for name in LEARNING)
     # File tools keep off the files that were named when they were made.

@@ -7,6 +7,8 @@
 `schema`    `Settings`: all sections as one value. Checks keys, and names the nearest for one that
             is none.
 `loading`   `load_settings`: one TOML file and the environment become `Settings`.
+`section`   what a section is: keys with their `declaration`. It takes plain values as they are, and
+            has pydantic judge the rest (`validation`), which is loaded then.
 `paths`     where the user's files are on this system.
 
 Read them once, at the start, and hand them on:
@@ -27,6 +29,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from toolcrib.settings.declaration import Setting
     from toolcrib.settings.loading import (
         CONFIG_VARIABLE,
         SettingsFile,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     )
     from toolcrib.settings.paths import cache_folder, config_folder, own_servers_file, rules_file
     from toolcrib.settings.schema import Settings, documented
+    from toolcrib.settings.section import Secret, Section
     from toolcrib.settings.sections import (
         ApprovalRule,
         ApprovalSettings,
@@ -48,7 +52,6 @@ if TYPE_CHECKING:
         McpSettings,
         ProfileSettings,
         SearchSettings,
-        Section,
         ServerApproval,
         SessionSettings,
     )
@@ -56,6 +59,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "declaration": ("Setting",),
             "loading": (
                 "CONFIG_VARIABLE",
                 "SettingsFile",
@@ -65,6 +69,7 @@ else:
             ),
             "paths": ("cache_folder", "config_folder", "own_servers_file", "rules_file"),
             "schema": ("Settings", "documented"),
+            "section": ("Secret", "Section"),
             "sections": (
                 "AppSettings",
                 "ApprovalRule",
@@ -77,7 +82,6 @@ else:
                 "McpSettings",
                 "ProfileSettings",
                 "SearchSettings",
-                "Section",
                 "ServerApproval",
                 "SessionSettings",
             ),
@@ -97,9 +101,11 @@ __all__ = [
     "McpSettings",
     "ProfileSettings",
     "SearchSettings",
+    "Secret",
     "Section",
     "ServerApproval",
     "SessionSettings",
+    "Setting",
     "Settings",
     "SettingsFile",
     "cache_folder",
