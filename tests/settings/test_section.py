@@ -89,7 +89,7 @@ def made(section: type[Section], values: Mapping[str, object]) -> object:
 
 
 def judged(section: type[Section], values: Mapping[str, object]) -> object:
-    checked = validate(section.__name__, section.keys, values)
+    checked = validate(section, values)
     return repr({key: checked[key] for key in section.keys if key in checked})
 
 

@@ -83,7 +83,7 @@ class Section:
         except _NotPlain:
             from toolcrib.settings.validation import validate  # noqa: PLC0415 - with pydantic
 
-            taken = validate(type(self).__name__, self.keys, values)
+            taken = validate(type(self), values)
         vars(self).update(taken)
 
     @classmethod
@@ -134,7 +134,7 @@ class Section:
     def __get_pydantic_core_schema__(cls, _source: object, handler: Any) -> Any:  # noqa: ANN401 - pydantic's
         from toolcrib.settings.validation import section_schema  # noqa: PLC0415 - with pydantic
 
-        return section_schema(cls, cls.keys, cls.from_checked, handler)
+        return section_schema(cls, handler)
 
 
 def _dumped(value: object) -> object:
@@ -197,7 +197,7 @@ def _plain_single(kind: type, value: object) -> object:
     match value:
         case dict() if issubclass(kind, Section):
             return kind.from_checked(_plain_values(kind, cast("dict[str, object]", value)))
-        case str() if kind in {str, Path, Secret} and _is_unicode(value):
+        case str() if kind in {str, Path, Secret}:
             return value if kind is str else kind(value)
         case int() if kind is float and not isinstance(value, bool):
             return float(value)
@@ -214,11 +214,3 @@ def _plain_of_several(kinds: Iterable[Any], value: object) -> object:
         except _NotPlain:
             continue
     raise _NotPlain
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # bytes that are no text, in a variable
-        return False
-    return True

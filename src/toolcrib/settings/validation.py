@@ -4,7 +4,8 @@ A section becomes a pydantic model of the same name and keys, made when it is ne
 """
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, TypeVar
+from functools import cache
+from typing import Annotated, Any, ClassVar, Protocol, Self, TypeVar, cast
 
 from pydantic import (
     BaseModel,
@@ -19,26 +20,32 @@ from pydantic_core import core_schema
 from toolcrib.settings.declaration import Setting
 
 T = TypeVar("T")
-Keys = Mapping[str, Setting]
 
 
-def validate(name: str, keys: Keys, values: Mapping[str, object]) -> dict[str, object]:
-    """The values as the section of this name has them. Raises `pydantic.ValidationError`."""
-    return _values(_model_of(name, keys).model_validate(dict(values)))
+class Declaring(Protocol):
+    """A section, as far as it is known here: keys, and how one is made of checked values."""
+
+    keys: ClassVar[Mapping[str, Setting]]
+
+    @classmethod
+    def from_checked(cls, values: Mapping[str, object]) -> Self: ...
+
+
+def validate(section: type[Declaring], values: Mapping[str, object]) -> dict[str, object]:
+    """The values as the section has them. Raises `pydantic.ValidationError`."""
+    return _values(_model_of(section).model_validate(dict(values)))
 
 
 def section_schema(
-    section: type[T],
-    keys: Keys,
-    make: Callable[[Mapping[str, object]], T],
-    handler: GetCoreSchemaHandler,
+    section: type[Declaring], handler: GetCoreSchemaHandler
 ) -> core_schema.CoreSchema:
-    """How pydantic reads a section inside another; `make` makes one of checked values."""
+    """How pydantic reads a section inside another."""
 
-    def read(value: object, check: Callable[[object], BaseModel]) -> T:
-        return value if isinstance(value, section) else make(_values(check(value)))
+    def read(value: object, check: Callable[[object], BaseModel]) -> object:
+        is_one = isinstance(value, cast("type", section))
+        return value if is_one else section.from_checked(_values(check(value)))
 
-    model = handler.generate_schema(_model_of(section.__name__, keys))
+    model = handler.generate_schema(_model_of(section))
     return core_schema.no_info_wrap_validator_function(read, model)
 
 
@@ -52,9 +59,11 @@ def secret_schema(make: Callable[[str], T]) -> core_schema.CoreSchema:
     return core_schema.no_info_wrap_validator_function(read, core_schema.str_schema())
 
 
-def _model_of(name: str, keys: Keys) -> type[BaseModel]:
-    fields: dict[str, Any] = {key: _field(declared) for key, declared in keys.items()}
-    return create_model(name, __config__=ConfigDict(frozen=True, extra="forbid"), **fields)
+@cache
+def _model_of(section: type[Declaring]) -> type[BaseModel]:
+    fields: dict[str, Any] = {key: _field(declared) for key, declared in section.keys.items()}
+    config = ConfigDict(frozen=True, extra="forbid")
+    return create_model(section.__name__, __config__=config, **fields)
 
 
 def _field(declared: Setting) -> tuple[object, object]:
