@@ -12,7 +12,9 @@ from threading import RLock
 
 from toolcrib.errors import SourceError
 from toolcrib.model import Call, JsonObject
+from toolcrib.observe import Record, drop
 from toolcrib.sources.mcp.lifecycle.cache import ListingHead, MCPToolsCache
+from toolcrib.sources.mcp.lifecycle.server_events import ServerEvents
 from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerIntroduction, ServerListing
 from toolcrib.sources.mcp.outcome import StartFailed, StartFailure
 from toolcrib.sources.mcp.server_log import ServerLog
@@ -43,16 +45,18 @@ class ServerMemory:
 
     `problem` says what is wrong with `known`, and is empty if nothing is. `in_use`: it stays in
     memory. `on_offers_changed` are called, in the thread that writes, with the kinds of offers that
-    have changed. What happens to the server goes into its `log`.
+    have changed. What happens to the server goes into its `log`, and `record` hears of it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a server's memory is given, each by its name
         self,
         server: str,
         config_hash: str,
         cache: MCPToolsCache,
         trust: ServerTrust,
         log: ServerLog | None = None,
+        *,
+        record: Record = drop,
     ) -> None:
         self._server = server
         self._hash = config_hash
@@ -63,6 +67,7 @@ class ServerMemory:
         self._logged_failure = ""
         self.trust = trust
         self.log = log or ServerLog(server)
+        self._events = ServerEvents(server, record)
         self.problem = ""
         self.in_use = False
         self.on_offers_changed: list[Callable[[frozenset[str]], None]] = []
@@ -174,6 +179,7 @@ class ServerMemory:
                 declared=introduction.declared,
             )
             kinds = self._write(known)
+        self._events.started(start_s)
         self._tell(kinds)
 
     def keep_listing(self, listing: ServerListing) -> bool:
@@ -195,8 +201,14 @@ class ServerMemory:
             message = f"{failure.message} ({failure.code})"
             self.log.note(message, aloud=message != self._logged_failure)
             self._logged_failure = message
+            self._events.failed(failure.code)
         if failure or before:
             self._cache.write_failure(self._server, self._hash, failure)
+
+    def ended(self, why: str, status: int | None, up_s: float, *, crashed: bool) -> None:
+        """The server ended, by itself or because we stopped it, after so many seconds."""
+        self.log.ended(why, status, up_s)
+        self._events.ended(up_s, crashed=crashed)
 
     def _load(self) -> LoadedListing:
         """What is in memory, read now if it is not."""
@@ -226,11 +238,12 @@ class ServerMemory:
 
     def _write(self, known: KnownServer) -> frozenset[str]:
         """Have this from now on; the kinds of offers that have changed."""
-        before = self._load()
+        before = self.look()
         is_same = before.known is not None and _says_the_same(known, before.known)
         mark = before.mark if is_same else None
         loaded = self._loaded = replace(before, known=known, version="", mark=mark)
-        self.look()  # here, in a thread that may take its time
+        judged = self.look().judgement  # here, in a thread that may take its time
+        self._events.judged(before.judgement, judged)
         try:
             loaded.version = self._cache.write(known)
         except SourceError as error:
