@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated, Any, NamedTuple, cast
 
 import typer
@@ -36,17 +36,17 @@ OfServer = Annotated[
 Failed = Annotated[bool, typer.Option("--failed", help="Only those that did not end well.")]
 
 
-class EventKindName(Enum):
-    """The kinds of events, as an option takes them."""
+class EventKindName(StrEnum):
+    """The kinds of events as words on the command line."""
 
-    SEARCH: EventKind = "search"
-    CALL: EventKind = "call"
-    LIST: EventKind = "list"
-    REVEAL: EventKind = "reveal"
-    APPROVAL: EventKind = "approval"
-    DEFINITION: EventKind = "definition"
-    SERVER: EventKind = "server"
-    CLIENT: EventKind = "client"
+    search = "search"
+    call = "call"
+    list = "list"
+    reveal = "reveal"
+    approval = "approval"
+    definition = "definition"
+    server = "server"
+    client = "client"
 
 
 class EventView(NamedTuple):

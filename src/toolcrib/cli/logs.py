@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from io import BufferedReader
@@ -16,7 +15,7 @@ from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, print_json_line, safe
 from toolcrib.gateway import log_file
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp import log_path, old_log, read_servers, unknown_server
+from toolcrib.sources.mcp import last_log_lines, log_path, read_servers, unknown_server
 
 POLL_S = 0.3
 LOG_LINES = 50
@@ -25,18 +24,6 @@ Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on with new one
 Lines = Annotated[
     int, typer.Option("--lines", "-n", metavar="N", min=0, help="How many of the last ones.")
 ]
-
-
-def last_lines(path: Path, most: int) -> list[str]:
-    """The last so many lines, the newest last, across the file that it becomes when full.
-
-    Empty where there is no log.
-    """
-    last: deque[str] = deque(maxlen=most)
-    for each in (old_log(path), path):
-        with suppress(FileNotFoundError), each.open("rb") as file:
-            last += (_decoded(line) for line in file)
-    return list(last)
 
 
 def new_lines(path: Path) -> Iterator[str]:
@@ -89,7 +76,7 @@ def logs_command(
     options: GlobalOptions = context.obj
     settings = options.settings()
     path = _log_path(settings, server)
-    last = last_lines(path, lines)
+    last = last_log_lines(path, lines)
     if not last and not follow and not path.exists():
         console(to_stderr=True).print(safe(_no_log(server)), soft_wrap=True)
         return
