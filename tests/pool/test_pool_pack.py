@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.pool.from_scratch import IDS, StampedTools, change_tools
+from tests.pool.from_scratch import IDS, StampedTools, change_tools, some_source
 from tests.pool.test_random_histories import Mirror, as_seen, check, functions
 from tests.waiting import let_pass
 from tests.workshop import ListedSource
@@ -135,8 +135,9 @@ def step(pool: Pool, sources: list[Any], chance: Random, path: Path) -> None:
     old = chance.choice(sources) if sources else None
     match chance.randrange(6):
         case 0:
-            new = StampedTools(chance.choice(IDS), chance.choice(["mcp", "sdk"]))
-            change_tools(new, chance)
+            new = some_source(chance, ["mcp", "sdk"])
+            for _ in range(chance.choice([1, 12])):
+                change_tools(new, chance)
             pool.add(new)
             sources.append(new)
         case 1 if old:
@@ -160,7 +161,7 @@ def step(pool: Pool, sources: list[Any], chance: Random, path: Path) -> None:
 def test_any_history_with_packs_comes_to_what_the_sources_are(seed: int, path: Path):
     chance = Random(seed)
     sources: list[Any] = [
-        *servers(*chance.sample(IDS, 4), tools=2),
+        *servers(*chance.sample(IDS, 4), tools=chance.choice([2, 6])),
         functions(chance, packaged=False),
     ]
     for _ in range(6):
