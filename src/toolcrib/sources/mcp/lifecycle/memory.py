@@ -13,7 +13,13 @@ from threading import RLock
 from toolcrib.errors import SourceError
 from toolcrib.model import Call, JsonObject
 from toolcrib.sources.mcp.lifecycle.cache import ListingHead, MCPToolsCache
-from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerIntroduction, ServerListing
+from toolcrib.sources.mcp.listing import (
+    KnownServer,
+    ServerFacts,
+    ServerIntroduction,
+    ServerListing,
+    changed_names,
+)
 from toolcrib.sources.mcp.outcome import StartFailed, StartFailure
 from toolcrib.sources.mcp.server_log import ServerLog
 from toolcrib.sources.mcp.tool_definitions import ToolDefinitions
@@ -27,15 +33,27 @@ NO_LISTING = "none"
 class LoadedListing:
     """What is in memory of a server: its last listing, how it is judged, and its tools by that.
 
-    `version` is that of the file; empty if the listing is in no file. `mark` is the trust's mark
-    under which it was judged.
+    `version` is that of the file; empty if the listing is in no file. `judged` is what was judged
+    last, under the trust's `mark`. `former` is the listing before, with its version.
     """
 
     known: KnownServer | None
     version: str
     judgement: ServerJudgement = field(default_factory=ServerJudgement)
+    judged: KnownServer | None = None
     mark: object = None
     definitions: ToolDefinitions | None = None
+    former: tuple[str, KnownServer] | None = None
+
+    def changed_since(self, version: str) -> frozenset[str] | None:
+        """The names of tools that are listed otherwise than in the version before; None: unknown.
+
+        Also None if the server says something else of itself, which goes with every tool.
+        """
+        known, (former, before) = self.known, self.former or ("", None)
+        if known is None or before is None or former != version or known.facts != before.facts:
+            return None
+        return changed_names(before.listing, known.listing)
 
 
 class ServerMemory:
@@ -107,10 +125,14 @@ class ServerMemory:
                 return loaded
             for _ in range(MOST_LOOKS):
                 mark = self.trust.version()
-                if loaded.mark is not None and mark == loaded.mark:
+                as_decided = mark is not None and mark == loaded.mark
+                if as_decided and loaded.judged is loaded.known:
                     break
-                loaded.judgement = self.trust.judge(loaded.known, loaded.judgement)
-                loaded.mark = mark  # judging may decide something: then it is looked at once more
+                loaded.judgement = self.trust.judge(
+                    loaded.known, loaded.judgement, as_decided=as_decided
+                )
+                # Judging may decide something: then it is looked at once more.
+                loaded.mark, loaded.judged = mark, loaded.known
             return loaded
 
     def judge(self) -> ServerJudgement:
@@ -227,16 +249,21 @@ class ServerMemory:
     def _write(self, known: KnownServer) -> frozenset[str]:
         """Have this from now on; the kinds of offers that have changed."""
         before = self._load()
-        is_same = before.known is not None and _says_the_same(known, before.known)
-        mark = before.mark if is_same else None
-        loaded = self._loaded = replace(before, known=known, version="", mark=mark)
+        was = before.known
+        is_same = was is not None and before.judged is was and _says_the_same(known, was)
+        loaded = self._loaded = replace(
+            before,
+            known=known,
+            version="",
+            judged=known if is_same else before.judged,
+            former=(before.version, was) if was and before.version else None,
+        )
         self.look()  # here, in a thread that may take its time
         try:
             loaded.version = self._cache.write(known)
         except SourceError as error:
             self.problem = str(error)
-        was = before.known.listing if before.known else ServerListing()
-        return _changed(was, known.listing)
+        return _changed(was.listing if was else ServerListing(), known.listing)
 
     def _tell(self, kinds: frozenset[str]) -> None:
         for on_change in tuple(self.on_offers_changed) if kinds else ():
