@@ -61,6 +61,7 @@ class McpSource:
         self._summary = ListingSummary()
         self._last_stamp = ""
         self._refreshing: set[Future[RefreshResult]] = set()
+        memory.on_kept = self._look  # in a thread that may take its time
 
     @property
     def config(self) -> ServerConfig:

@@ -60,8 +60,9 @@ class ServerMemory:
     """What is known of one server. Its supervisor writes it; any thread may read it.
 
     `problem` says what is wrong with `known`, and is empty if nothing is. `in_use`: it stays in
-    memory. `on_offers_changed` are called, in the thread that writes, with the kinds of offers that
-    have changed. What happens to the server goes into its `log`.
+    memory. `on_kept` is called when a listing was kept; `on_offers_changed` are called with the
+    kinds of offers that have changed: both in the thread that writes. What happens to the server
+    goes into its `log`.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class ServerMemory:
         self.log = log or ServerLog(server)
         self.problem = ""
         self.in_use = False
+        self.on_kept: Callable[[], object] = lambda: None
         self.on_offers_changed: list[Callable[[frozenset[str]], None]] = []
 
     @property
@@ -196,6 +198,7 @@ class ServerMemory:
                 declared=introduction.declared,
             )
             kinds = self._write(known)
+        self.on_kept()
         self._tell(kinds)
 
     def keep_listing(self, listing: ServerListing) -> bool:
@@ -207,6 +210,7 @@ class ServerMemory:
             was = len(before.listing.tools)
             self.log.note(f"lists {len(better.tools)} tools now, {was} before")
             kinds = self._write(replace(before, listing=better, fetched=time.time()))
+        self.on_kept()
         self._tell(kinds)
         return True
 
