@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.pool.from_scratch import IDS, StampedTools, change_tools, some_source
+from tests.pool.from_scratch import IDS, StampedTools, TellingTools, change_tools, some_source
 from tests.pool.test_random_histories import Mirror, as_seen, check, functions
 from tests.waiting import let_pass
 from tests.workshop import ListedSource
@@ -414,3 +414,39 @@ def test_a_rival_that_was_there_before_the_pack_is_a_rival(path: Path, others: i
     check(pool, [rival, *again])
     assert "mcp_a_tool_1" not in pool.entries
     assert "mcp_b_tool_1" in stored_names(pool)
+
+
+def test_a_source_that_tells_what_changed_is_asked_for_nothing_else(path: Path):
+    source = TellingTools("a")
+    for number in range(30):
+        source.put(f"tool_{number}", f"Tool {number}")
+    source.revision()
+    write(pool_of([source]), path)
+    again = source.copied()
+    pool = pool_of([again], path)
+    held = pool.entries
+    del again.tools["tool_3"]
+    again.put("tool_4", "Another one")
+    again.put("new", "New")
+    pool.refresh(again)
+    assert again.listed == 0
+    changed = {"mcp_a_tool_3", "mcp_a_tool_4", "mcp_a_new"}
+    assert pool.entries.changed_since(held) == changed
+    assert set(pool.entries) - stored_names(pool) == changed & set(pool.entries)
+    check(pool, [again])
+    write(pool, path)
+    assert stored_names(pool) == set(pool.entries)
+    check(pool, [again])
+
+
+def test_a_rival_for_one_name_changes_no_other_entry_of_its_server(path: Path):
+    first = servers("a", tools=6)
+    write(pool_of(first), path)
+    again: list[Any] = next_day(first)
+    pool = pool_of(again, path)
+    held = pool.entries
+    pool.add(rival := ListedSource(ToolInfo(name="mcp_a_tool_1", description="")))
+    named = {n for n in pool.entries if n.startswith("mcp_a_tool_1")}
+    assert pool.entries.changed_since(held) == {"mcp_a_tool_1", *named}
+    assert len(named) == 2
+    check(pool, [*again, rival])

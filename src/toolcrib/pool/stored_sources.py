@@ -210,8 +210,10 @@ class StoredSources:
     def _listing(
         self, state: State | None, rows: Iterable[int]
     ) -> Mapping[Origin, StoredCapability]:
+        if state is None:
+            return {}
         pack = self._pack
-        found = {} if state is None else {row: pack.sources[pack.source_at(row)] for row in rows}
+        found = {row: pack.sources[pack.source_at(row)] for row in rows}
         return {
             Origin(source.kind, source.id, pack.bare(row)): StoredCapability(
                 pack, row, pack.state(row, state)
