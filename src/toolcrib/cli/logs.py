@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -19,7 +18,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.gateway import log_file
 from toolcrib.names import Origin
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp import log_path, old_log, read_servers, unknown_server
+from toolcrib.sources.mcp import last_log_lines, log_path, read_servers, unknown_server
 from toolcrib.store import AuditFile, AuditRow, CallFilter
 from toolcrib.wiring import retention_of
 
@@ -33,18 +32,6 @@ Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on with new one
 Lines = Annotated[
     int, typer.Option("--lines", "-n", metavar="N", min=0, help="How many of the last ones.")
 ]
-
-
-def last_lines(path: Path, most: int) -> list[str]:
-    """The last so many lines, the newest last, across the file that it becomes when full.
-
-    Empty where there is no log.
-    """
-    last: deque[str] = deque(maxlen=most)
-    for each in (old_log(path), path):
-        with suppress(FileNotFoundError), each.open("rb") as file:
-            last += (_decoded(line) for line in file)
-    return list(last)
 
 
 def new_lines(path: Path) -> Iterator[str]:
@@ -97,7 +84,7 @@ def logs_command(
     options: GlobalOptions = context.obj
     settings = options.settings()
     path = _log_path(settings, server)
-    last = last_lines(path, lines)
+    last = last_log_lines(path, lines)
     if not last and not follow and not path.exists():
         console(to_stderr=True).print(safe(_no_log(server)), soft_wrap=True)
         return

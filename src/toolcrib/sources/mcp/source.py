@@ -213,6 +213,10 @@ class McpSource:
         with suppress(RuntimeError):  # closed meanwhile: there is nothing to warm up for
             self._loop.submit(self._supervisor.warm_up())
 
+    def stop(self) -> "Future[None]":
+        """Hang up on the server, which ends it if it is ours; the next call starts it again."""
+        return self._loop.submit(self._stop())
+
     def retire(self, *, finish: bool) -> None:
         """Stop the server for good, soon. `finish`: once the calls under way have ended."""
         with self._making:
@@ -242,7 +246,7 @@ class McpSource:
         if forgot:
             self._memory.note(StartFailure(NEEDS_LOGIN, "its login was forgotten", time.time()))
         if forgot and self._is_up:
-            self._loop.submit(self._supervisor.stop())
+            self.stop()
         return forgot
 
     def status(self) -> ServerStatus:
@@ -306,6 +310,10 @@ class McpSource:
         summary = self._summarized()
         remedy = self._status(listing=False).remedy if failure else ""
         return RefreshResult(self.server, summary.tools, seconds, failure, summary.waiting, remedy)
+
+    async def _stop(self) -> None:
+        if self._is_up:
+            await self._supervisor.stop()
 
     async def _log_in(self, show: Callable[[str], None], patience_s: float) -> None:
         transport = self.config.transport
