@@ -113,7 +113,7 @@ class FunctionSource:
         added: list[ToolInfo] = []
         try:
             for function in functions:
-                added.append(self.put(function))
+                added.append(self.put(function))  # noqa: PERF401 - what came before a mistake counts
         except NameTaken:
             for each in added:
                 self.remove(each.name)
