@@ -6,10 +6,10 @@ themselves, and all others together: names may come from whoever calls.
 
 import json
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import ClassVar, Final, NamedTuple, cast
+from typing import ClassVar, Final, NamedTuple
 
 import apsw
 
@@ -125,9 +125,7 @@ class RollupFolder:
 
 def prepare_rollups(db: apsw.Connection) -> None:
     """Teach a connection what `add_rollups` needs."""
-    db.create_scalar_function(
-        "add_buckets", cast("Callable[..., str]", _add_buckets), 2, deterministic=True
-    )
+    db.create_scalar_function("add_buckets", _add_buckets, 2, deterministic=True)
 
 
 def add_rollups(db: apsw.Connection, folded: Mapping[RollupKey, Rollup], seen: float) -> None:

@@ -4,10 +4,9 @@ import time
 
 from toolcrib.model import Event, JsonObject
 from toolcrib.observe import Record
-from toolcrib.sources.mcp.trust import ServerJudgement
+from toolcrib.sources.mcp.trust import ServerJudgement, ToolJudgement
 
-MOST_TOOLS = 100
-"""Events of one listing, at most: a server may change all of its tools at once."""
+WAITING = ("changed", "unreviewed")
 
 
 class ServerEvents:
@@ -31,20 +30,25 @@ class ServerEvents:
 
     def judged(self, before: ServerJudgement, now: ServerJudgement) -> None:
         """Its tools are judged anew: tell of those that wait for the operator and did not."""
-        for name in now.waiting()[:MOST_TOOLS]:
-            tool, was = now.tools[name], before.tools.get(name)
-            if was is None or (was.status, was.pin) != (tool.status, tool.pin):
-                facts: JsonObject = {"pin": tool.pin, "flags": list(tool.flags)}
-                self._record(
-                    Event(
-                        time.time(),
-                        "definition",
-                        name=name,
-                        server=self._server,
-                        code=tool.status,
-                        facts=facts,
-                    )
-                )
+        old = before.tools
+        others = [(name, one) for name, one in now.tools.items() if old.get(name) is not one]
+        for name, one in others:
+            was = old.get(name)
+            is_new = was is None or (was.status, was.pin) != (one.status, one.pin)
+            if is_new and one.status in WAITING:
+                self._tell_of_tool(name, one)
+
+    def _tell_of_tool(self, name: str, tool: ToolJudgement) -> None:
+        facts: JsonObject = {"pin": tool.pin, "flags": list(tool.flags)}
+        event = Event(
+            time.time(),
+            "definition",
+            name=name,
+            server=self._server,
+            code=tool.status,
+            facts=facts,
+        )
+        self._record(event)
 
     def _tell(self, code: str, seconds: float) -> None:
         event = Event(time.time(), "server", server=self._server, seconds=seconds, code=code)
