@@ -107,7 +107,7 @@ def events_command(
         toolcrib events --failed -f
     """
     options: GlobalOptions = context.obj
-    kinds = tuple(each.value for each in kind or ())
+    kinds = cast("tuple[EventKind, ...]", tuple(each.value for each in kind or ()))
     which = EventFilter(kinds, client, failed=failed, since=_since(since))
 
     def texts(found: Mapping[int, Event]) -> Mapping[int, Event]:
@@ -259,6 +259,10 @@ def _event_cells(event: Event) -> tuple[str, ...]:
     )
 
 
+def _event_json(id: int, event: Event) -> Mapping[str, object]:
+    return {"id": id, **event._asdict()}
+
+
 def _about(event: Event) -> str:
     """What an event is about, in a few words."""
     facts: Mapping[str, Any] = event.facts
@@ -291,5 +295,5 @@ _CALLS = EventView(("tool", "when", "ended", ">ms", "?by", "?rules"), _call_cell
 _EVENTS = EventView(
     ("event", "when", "about", "ended", ">ms", "?by", "?client"),
     _event_cells,
-    lambda id, event: {"id": id, **event._asdict()},
+    _event_json,
 )

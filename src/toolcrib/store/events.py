@@ -81,7 +81,7 @@ class EventFilter(NamedTuple):
     failed: bool = False
     since: float = 0.0
 
-    def clauses(self) -> Iterator[tuple[str, Sequence[object]]]:
+    def clauses(self) -> Iterator[tuple[str, Sequence[Any]]]:
         """As SQL, with what stands for its marks."""
         if self.kinds:
             yield f"kind IN ({', '.join('?' * len(self.kinds))})", self.kinds
@@ -243,7 +243,7 @@ class EventFile:
 
     def _select(
         self,
-        bounds: Iterable[tuple[str, Sequence[object]]],
+        bounds: Iterable[tuple[str, Sequence[Any]]],
         which: EventFilter | None,
         limit: int,
     ) -> Iterator[tuple[int, Event]]:
@@ -255,7 +255,7 @@ class EventFile:
             yield id, _event(row)
 
 
-def _row(event: Event) -> Sequence[object]:
+def _row(event: Event) -> Sequence[Any]:
     *columns, facts, query = event
     written = json.dumps(facts) if facts else "{}"
     return *columns, written if len(written) <= MOST_FACTS else CUT, query
@@ -263,7 +263,7 @@ def _row(event: Event) -> Sequence[object]:
 
 def _event(row: Sequence[Any]) -> Event:
     *columns, facts, query = row
-    return Event(*columns, json.loads(facts), query)
+    return Event._make((*columns, json.loads(facts), query))
 
 
 def _prepare(db: apsw.Connection) -> None:
