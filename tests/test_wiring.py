@@ -40,7 +40,7 @@ READ_ELSEWHERE = {
     "embed.wait_s": "crib/live_index.py",
     "embed.cache": "crib/live_index.py",
     "approval.elicitation": "gateway/client_approver.py",
-    "audit.enabled": "settings/schema.py",
+    "observe.enabled": "settings/schema.py",
     "apps.enabled": "crib/inventory.py",
     "mcp.warm_up": "crib/searcher.py",
     "gateway.port": "gateway/daemon.py",
@@ -84,6 +84,7 @@ def wired() -> set[str]:
     wiring.glossary_of(settings)
     wiring.policy_of(settings)
     wiring.retention_of(settings)
+    wiring.event_log_of(settings)
     deferral = wiring.deferral_of(settings, None, None)
     wiring.session_options_of(settings, deferral)
     wiring.app_rules_of(settings)

@@ -117,8 +117,13 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
             "logs:logs_command",
             "Show the log of an MCP server: its starts and ends, and what it writes to stderr.",
         ),
+        "events": CommandEntry(
+            "events:events_command",
+            "Show what happened, the newest last: searches, calls, approvals, servers, clients and"
+            " more.",
+        ),
         "calls": CommandEntry(
-            "logs:calls_command",
+            "events:calls_command",
             "Show the last calls, the newest last: who called what, what the rules said, how it"
             " ended.",
         ),

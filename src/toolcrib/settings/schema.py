@@ -19,11 +19,11 @@ from toolcrib.settings.section import Section
 from toolcrib.settings.sections import (
     ApprovalSettings,
     AppSettings,
-    AuditSettings,
     CallSettings,
     EmbedSettings,
     GatewaySettings,
     McpSettings,
+    ObserveSettings,
     SearchSettings,
     SessionSettings,
 )
@@ -41,6 +41,7 @@ REMOVED: Mapping[str, str] = {
     **dict.fromkeys(_FITTED, "search has a fitted constant in its place; take it out"),
     "search.weight_like": _BY_MEANING,
     "search.weight_bm25": _BY_MEANING,
+    "audit": "the log of calls is part of the log of events: write `[observe]` in its place",
     "search.learn_half_life_days": "what was learned always fades by half in 30 days; take it out",
 }
 """Keys that were settings, and what to do about them."""
@@ -109,7 +110,7 @@ class Settings(Section):
     call: CallSettings = CallSettings()
     approval: ApprovalSettings = ApprovalSettings()
     mcp: McpSettings = McpSettings()
-    audit: AuditSettings = AuditSettings()
+    observe: ObserveSettings = ObserveSettings()
     apps: AppSettings = AppSettings()
     session: SessionSettings = SessionSettings()
     gateway: GatewaySettings = GatewaySettings()
@@ -128,10 +129,10 @@ class Settings(Section):
         return self.store or str(Path(platformdirs.user_data_dir("toolcrib")) / "catalog.db")
 
     @property
-    def audit_path(self) -> Path | None:
-        """Where calls are logged; None where nothing is to be left on disk."""
-        off = self.store_path == ":memory:" or not self.audit.enabled
-        return None if off else Path(self.store_path).with_name("audit.db")
+    def events_path(self) -> Path | None:
+        """Where events are logged; None where nothing is to be left on disk."""
+        off = self.store_path == ":memory:" or not self.observe.enabled
+        return None if off else Path(self.store_path).with_name("events.db")
 
     @property
     def vectors_path(self) -> Path:

@@ -181,16 +181,27 @@ class CallSettings(Section):
     )
 
 
-class AuditSettings(Section):
-    """The log of calls, beside the catalog file."""
+class ObserveSettings(Section):
+    """The log of events, beside the catalog file: searches, calls, approvals and the like."""
 
     enabled: bool = setting(
         default=True,
-        description="Whether calls are logged: who called what, and how it ended. Arguments are"
-        " never logged.",
+        description="Whether events are logged: who called what, and how it ended. Arguments and"
+        " results are never logged.",
     )
-    days: float = setting(default=30.0, gt=0, description="How many days a call stays in the log.")
-    rows: int = setting(default=100_000, gt=0, description="How many calls the log holds at most.")
+    days: float = setting(
+        default=30.0,
+        gt=0,
+        description="How many days an event stays in the log. Hourly counts stay for 400 days.",
+    )
+    rows: int = setting(
+        default=100_000, gt=0, description="How many events of each kind the log holds at most."
+    )
+    keep_queries: bool = setting(
+        default=False,
+        description="Whether the log keeps the text of queries for seven days. Mails, queries of"
+        " URLs, tokens and numbers are masked. Without it, texts stay in memory.",
+    )
 
 
 class AppSettings(Section):

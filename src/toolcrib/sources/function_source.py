@@ -3,9 +3,11 @@
 import asyncio
 import inspect
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import islice
 from typing import NamedTuple, Unpack
 
 from toolcrib.errors import BadArguments, DeclarationError, NameTaken, UnknownTool
@@ -32,6 +34,7 @@ from toolcrib.sources.function import (
 from toolcrib.system import DEADLINE_PASSED, run_in_thread
 from toolcrib.text import nearest_names
 
+MOST_CHANGES = 4_096
 NOT_ADDED = (
     "no function of this name was added; add it (`crib.add`, or `--tools MODULE`), "
     "or name it with 'function'"
@@ -47,6 +50,24 @@ class Description(NamedTuple):
 
     where: str
     facts: ToolFacts
+
+
+class ChangedNames:
+    """Names in the order in which something changed about them; the oldest are forgotten."""
+
+    def __init__(self, most: int = MOST_CHANGES) -> None:
+        self._names = deque[str](maxlen=most)
+        self.count = 0
+
+    def append(self, name: str) -> None:
+        """Something changed about this one."""
+        self._names.append(name)
+        self.count += 1
+
+    def since(self, count: int) -> Collection[str] | None:
+        """What was appended after so many; None if some of it is forgotten."""
+        new = self.count - count
+        return None if new > len(self._names) else set(islice(reversed(self._names), new))
 
 
 class FunctionSource:
@@ -65,6 +86,7 @@ class FunctionSource:
         self.links: dict[tuple[str, str], str] = {}
         self.mistakes: list[str] = []
         self._functions: dict[str, RunnableTool] = {}
+        self._changed = ChangedNames()
         self._described: dict[str, Description] = {}
 
     @property
@@ -92,12 +114,15 @@ class FunctionSource:
 
     def put_all(self, functions: Sequence[Function]) -> tuple[ToolInfo, ...]:
         """Add all of these, or none of them; raises as `put`."""
-        before = dict(self._functions)
+        added: list[ToolInfo] = []
         try:
-            return tuple([self.put(function) for function in functions])
+            for function in functions:
+                added.append(self.put(function))  # noqa: PERF401 - what came before a mistake counts
         except NameTaken:
-            self._functions = before
+            for each in added:
+                self.remove(each.name)
             raise
+        return tuple(added)
 
     def put(self, function: Function) -> ToolInfo:
         """Add one function that was read before. Raises `NameTaken`, for a name of ours too."""
@@ -130,10 +155,24 @@ class FunctionSource:
     def remove(self, name: str) -> None:
         """Take one tool away. Raises `UnknownTool`."""
         del self._functions[self._function(name).info.name]
+        self._changed.append(name)
 
     def capabilities(self) -> Sequence[ToolInfo]:
         """All tools, in the order in which they were added."""
         return tuple(function.info for function in self._functions.values())
+
+    def revision(self) -> str:
+        """How many times something was added, described or removed."""
+        return str(self._changed.count)
+
+    def changed_since(self, revision: str) -> Collection[str] | None:
+        """The names of all that was added, described or removed since then."""
+        return self._changed.since(int(revision))
+
+    def capability(self, name: str) -> ToolInfo | None:
+        """The tool of this name; None if there is none."""
+        function = self._functions.get(name)
+        return function.info if function else None
 
     def state(self, name: str) -> State:
         """A function in this process is always ready. Raises `UnknownTool`."""
@@ -158,6 +197,7 @@ class FunctionSource:
 
     def _apply_description(self, name: str) -> ToolInfo:
         """The tool with its description from a file, if there is one."""
+        self._changed.append(name)
         function = self._functions[name]
         if name in self._described:
             info = with_facts(function.info, **self._described[name].facts)

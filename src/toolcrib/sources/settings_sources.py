@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from toolcrib.errors import ToolcribError
+from toolcrib.observe import Record, drop
 from toolcrib.settings import Settings
 from toolcrib.sources.function_source import FunctionSource
 from toolcrib.sources.mcp import McpServers, ServerRules
@@ -31,6 +32,7 @@ def sources_from_settings(
     functions: FunctionSource,
     mcp_rules: ServerRules,
     loop: AbstractEventLoop | None = None,
+    record: Record = drop,
 ) -> SettingsSources:
     """Make every source that the settings name. One that fails becomes a problem.
 
@@ -38,7 +40,7 @@ def sources_from_settings(
     that come later. MCP servers live on the loop, if one is given; see `BackgroundLoop`.
     """
     plugins = load_plugins() if settings.plugins else Plugins()
-    mcp = McpServers.open(settings.mcp_config, settings.state_folder, loop, mcp_rules)
+    mcp = McpServers.open(settings.mcp_config, settings.state_folder, loop, mcp_rules, record)
     sources: list[Source] = []
     problems = list(map(str, plugins.problems))
     builtin = _wants_builtin_tools(settings, mcp)

@@ -11,8 +11,7 @@ from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.http.asgi import AUTHENTICATED, App
-from toolcrib.gateway.limits import ConnectionBounds
+from toolcrib.http.asgi import AUTHENTICATED, App
 from toolcrib.system import ConnectionLimiter
 
 HEAD_S = 10.0
@@ -112,14 +111,18 @@ class _TimedProtocol(H11Protocol):
 
 
 class WebServer(Server):
-    """Serves an app on a socket until `should_exit` is set. It handles no signals."""
+    """Serves an app on a socket until `should_exit` is set. It handles no signals.
 
-    def __init__(self, app: App, bounds: ConnectionBounds) -> None:
-        strangers = ConnectionLimiter(bounds.strangers, "HTTP")
+    At most `most` connections are held, of those at most `strangers` that have shown no credential;
+    `at_once` are let in before anybody looks at those that came before.
+    """
+
+    def __init__(self, app: App, *, most: int, strangers: int, at_once: int) -> None:
+        limiter = ConnectionLimiter(strangers, "HTTP")
         config = Config(
             app,
-            http=cast("Any", partial(_TimedProtocol, strangers=strangers, most=bounds.http)),
-            backlog=bounds.at_once,
+            http=cast("Any", partial(_TimedProtocol, strangers=limiter, most=most)),
+            backlog=at_once,
             ws="none",
             lifespan="off",
             loop="none",
