@@ -183,13 +183,14 @@ class ResourceWatchers:
         """End that; whether the server had to be told."""
         if not self._remove(uri, on_update) or connection is None:
             return False
-        await _send_unattended(connection, "resources/unsubscribe", uri)
+        await _send_unattended(connection, UpstreamRequest("resources/unsubscribe", {"uri": uri}))
         return True
 
     def resume(self, connection: "Connection", spawn: Spawn) -> None:
         """Tell a server that was started again what is watched."""
         for uri in self._by_uri:
-            spawn(_send_unattended(connection, "resources/subscribe", uri))
+            request = UpstreamRequest("resources/subscribe", {"uri": uri})
+            spawn(_send_unattended(connection, request))
 
     def updated(self, uri: str) -> None:
         """`resources/updated` came: call all who watch it, on the server loop."""
@@ -207,7 +208,6 @@ class ResourceWatchers:
         return True
 
 
-async def _send_unattended(connection: "Connection", method: str, uri: str) -> None:
+async def _send_unattended(connection: "Connection", request: UpstreamRequest) -> None:
     """Send a request whose outcome nobody waits for."""
-    request = UpstreamRequest(method, {"uri": uri})
     await connection.request(request, CallContext(Deadline(SUBSCRIBE_S)))
