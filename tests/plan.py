@@ -183,6 +183,16 @@ REQUIRED: Mapping[int, Required] = {
     61: Required("Through the gateway, the official conformance suite passes."),
     63: Required("The inspector and both SDKs are served in both eras, on stdio and over HTTP."),
     71: Required("No request holds up the others: it is bounded before it is checked, and aside."),
+    81: Required(
+        "A flood of events is bounded, counted and told, and costs no call its place in the log."
+    ),
+    82: Required(
+        "A log of events that is damaged, full, shared or left in the middle stays whole, or is set"
+        " aside; nothing else fails."
+    ),
+    83: Required(
+        "The log of events has no argument, no result, no query and nothing hidden or secret in it."
+    ),
 }
 
 

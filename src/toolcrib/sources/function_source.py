@@ -6,11 +6,9 @@ import json
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple, Unpack
-
-from pydantic import TypeAdapter
 
 from toolcrib.errors import BadArguments, DeclarationError, NameTaken, UnknownTool
 from toolcrib.model import (
@@ -25,11 +23,17 @@ from toolcrib.model import (
     ToolInfo,
 )
 from toolcrib.names import RESERVED_NAMES, reserved_message
-from toolcrib.sources.function import Function, ToolFacts, function_from, module_of, with_facts
+from toolcrib.sources.function import (
+    Function,
+    RunnableTool,
+    ToolFacts,
+    function_from,
+    module_of,
+    with_facts,
+)
 from toolcrib.system import DEADLINE_PASSED, run_in_thread
 from toolcrib.text import nearest_names
 
-_ANYTHING = TypeAdapter(object)
 MOST_CHANGES = 4_096
 NOT_ADDED = (
     "no function of this name was added; add it (`crib.add`, or `--tools MODULE`), "
@@ -81,7 +85,7 @@ class FunctionSource:
         self._named_by: NamedBy = named_by
         self.links: dict[tuple[str, str], str] = {}
         self.mistakes: list[str] = []
-        self._functions: dict[str, Function] = {}
+        self._functions: dict[str, RunnableTool] = {}
         self._changed = ChangedNames()
         self._described: dict[str, Description] = {}
 
@@ -197,10 +201,11 @@ class FunctionSource:
         function = self._functions[name]
         if name in self._described:
             info = with_facts(function.info, **self._described[name].facts)
-            function = self._functions[name] = replace(function, info=replace(info, name=name))
-        return function.info
+            info = replace(info, name=name)
+            self._functions[name] = Function(function.run, info, function.signature)
+        return self._functions[name].info
 
-    def _function(self, name: str) -> Function:
+    def _function(self, name: str) -> RunnableTool:
         if name not in self._functions:
             near = nearest_names(name, list(self._functions))
             nearby = f" Nearest: {', '.join(near)}." if near else ""
@@ -239,7 +244,14 @@ def _failure(code: str, message: str) -> CallError:
 
 def _as_json(result: object) -> Json:
     """Through text and back: what comes out is JSON and nothing else; NaN and infinity are null."""
-    return json.loads(_ANYTHING.dump_json(result))
+    return json.loads(_json_writer()(result))
+
+
+@lru_cache(maxsize=1)
+def _json_writer() -> Callable[[object], bytes]:
+    from pydantic import TypeAdapter  # noqa: PLC0415 - to list functions nobody needs it
+
+    return TypeAdapter(object).dump_json
 
 
 def _error_text(error: Exception) -> str:

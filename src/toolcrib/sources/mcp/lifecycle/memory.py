@@ -12,7 +12,9 @@ from threading import RLock
 
 from toolcrib.errors import SourceError
 from toolcrib.model import Call, JsonObject
+from toolcrib.observe import Record, drop
 from toolcrib.sources.mcp.lifecycle.cache import ListingHead, MCPToolsCache
+from toolcrib.sources.mcp.lifecycle.server_events import ServerEvents
 from toolcrib.sources.mcp.listing import (
     KnownServer,
     ServerFacts,
@@ -62,16 +64,18 @@ class ServerMemory:
     `problem` says what is wrong with `known`, and is empty if nothing is. `in_use`: it stays in
     memory. `on_kept` is called when a listing was kept; `on_offers_changed` are called with the
     kinds of offers that have changed: both in the thread that writes. What happens to the server
-    goes into its `log`.
+    goes into its `log`, and `record` hears of it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a server's memory is given, each by its name
         self,
         server: str,
         config_hash: str,
         cache: MCPToolsCache,
         trust: ServerTrust,
         log: ServerLog | None = None,
+        *,
+        record: Record = drop,
     ) -> None:
         self._server = server
         self._hash = config_hash
@@ -82,6 +86,7 @@ class ServerMemory:
         self._logged_failure = ""
         self.trust = trust
         self.log = log or ServerLog(server)
+        self._events = ServerEvents(server, record)
         self.problem = ""
         self.in_use = False
         self.on_kept: Callable[[], object] = lambda: None
@@ -198,6 +203,7 @@ class ServerMemory:
                 declared=introduction.declared,
             )
             kinds = self._write(known)
+        self._events.started(start_s)
         self.on_kept()
         self._tell(kinds)
 
@@ -221,8 +227,14 @@ class ServerMemory:
             message = f"{failure.message} ({failure.code})"
             self.log.note(message, aloud=message != self._logged_failure)
             self._logged_failure = message
+            self._events.failed(failure.code)
         if failure or before:
             self._cache.write_failure(self._server, self._hash, failure)
+
+    def ended(self, why: str, status: int | None, up_s: float, *, crashed: bool) -> None:
+        """The server ended, by itself or because we stopped it, after so many seconds."""
+        self.log.ended(why, status, up_s)
+        self._events.ended(up_s, crashed=crashed)
 
     def _load(self) -> LoadedListing:
         """What is in memory, read now if it is not."""
@@ -252,7 +264,7 @@ class ServerMemory:
 
     def _write(self, known: KnownServer) -> frozenset[str]:
         """Have this from now on; the kinds of offers that have changed."""
-        before = self._load()
+        before = self.look()
         was = before.known
         is_same = was is not None and before.judged is was and _says_the_same(known, was)
         loaded = self._loaded = replace(
@@ -262,7 +274,8 @@ class ServerMemory:
             judged=known if is_same else before.judged,
             former=(before.version, was) if was and before.version else None,
         )
-        self.look()  # here, in a thread that may take its time
+        judged = self.look().judgement  # here, in a thread that may take its time
+        self._events.judged(before.judgement, judged)
         try:
             loaded.version = self._cache.write(known)
         except SourceError as error:
