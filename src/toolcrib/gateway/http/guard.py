@@ -19,6 +19,7 @@ from toolcrib.gateway.credentials import (
 )
 from toolcrib.gateway.http.asgi import (
     AUTHENTICATED,
+    HEADERS,
     App,
     HttpRefusal,
     Receive,
@@ -81,7 +82,7 @@ class HttpGuard:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            headers = headers_of(scope["headers"])
+            headers = scope[HEADERS] = headers_of(scope["headers"])
             endpoint = self._endpoint(scope, headers)
             if endpoint.is_open:
                 await send_json(200, {"status": "ok"}, send)
