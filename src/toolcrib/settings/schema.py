@@ -28,6 +28,7 @@ from toolcrib.settings.sections import (
     AppSettings,
     AuditSettings,
     CallSettings,
+    DashboardSettings,
     EmbedSettings,
     GatewaySettings,
     McpSettings,
@@ -112,6 +113,7 @@ class Settings(Section):
     apps: AppSettings = Field(default_factory=AppSettings, description="")
     session: SessionSettings = Field(default_factory=SessionSettings, description="")
     gateway: GatewaySettings = Field(default_factory=GatewaySettings, description="")
+    dashboard: DashboardSettings = Field(default_factory=DashboardSettings, description="")
     _file: Path | None = PrivateAttr(default=None)
     _rules_file: Path | None = PrivateAttr(default=None)
 
