@@ -6,7 +6,7 @@ is its help, and whatever its own parser leaves to us.
 
 import os
 import sys
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -77,8 +77,10 @@ def _serve(options: GlobalOptions, *, detached: bool, dashboard: bool, as_json: 
             sys.stdout.flush()
         else:
             sys.stderr.write(f"toolcrib: serving at {_address(info)} and to toolcrib connect\n")
+        if dashboard:
+            beside.enter_context(dashboard_beside(options))
 
-    with dashboard_beside(options) if dashboard else nullcontext():
+    with ExitStack() as beside:
         run_daemon(
             daemon_place(options),
             options.lasting_settings,

@@ -65,7 +65,7 @@ class BrowserSession:
 
     def is_token(self, given: str, action: str, subject: Sequence[str]) -> bool:
         """Whether it is the token of this action and no other."""
-        return hmac.compare_digest(given.encode(), self.token(action, subject).encode())
+        return hmac.compare_digest(_digest(given), _digest(self.token(action, subject)))
 
     def note(self, notice: Notice) -> int:
         """Keep a notice for a while; its number."""

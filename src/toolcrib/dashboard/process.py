@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import os
 import secrets
 import signal
 import socket
@@ -45,7 +46,7 @@ class DashboardOptions:
 def run_dashboard(operations: Operations, options: DashboardOptions, on_link: OnLink) -> None:
     """Serve until Ctrl-C, SIGTERM, or until nobody has been logged in for a while.
 
-    Raises `ConfigError` for a port that cannot be had.
+    It ends with the process that started it, too. Raises `ConfigError` if there is no such port.
     """
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve(operations, options, on_link))
@@ -72,7 +73,7 @@ async def _serve(operations: Operations, options: DashboardOptions, on_link: OnL
         tell()
         if options.on_enter:
             _on_each_line(tell)
-        await _until_idle(logins, stopping)
+        await _until_end(logins, stopping)
     finally:
         web.should_exit = True
         await asyncio.gather(serving, return_exceptions=True)
@@ -133,9 +134,9 @@ def _on_each_line(do: Callable[[], None]) -> None:
     threading.Thread(target=read, daemon=True, name="new links").start()
 
 
-async def _until_idle(logins: Logins, stopping: asyncio.Event) -> None:
-    idle_s = 0.0
-    while idle_s < IDLE_S:
+async def _until_end(logins: Logins, stopping: asyncio.Event) -> None:
+    idle_s, parent = 0.0, os.getppid()
+    while idle_s < IDLE_S and os.getppid() == parent:
         with suppress(TimeoutError):
             async with asyncio.timeout(LOOK_S):
                 await stopping.wait()

@@ -165,7 +165,7 @@ def _login(view: PageView, status: ServerStatus) -> h.Element:
     link = task.link if task else ""
     return h.article(".item", data_key=f"login {status.server}")[
         h.header[h.h3[spelt(status.server)], h.p(".facts")[h.span["wants a login"]]],
-        task and task.words and h.p(".about")[task.words, "."],
+        h.p(".about")[spelt(task.words), "."] if task and task.words else None,
         h.footer[login_link(link) or button(view, "log_in", (status.server,), status.server)],
         why_no_buttons(view),
     ]

@@ -78,7 +78,7 @@ def _row(view: PageView, status: ServerStatus, *, whole: bool = False) -> h.Elem
         h.header[
             None if whole else h.h2[h.a(href=_address(status.server))[name]],
             h.p(".facts")[
-                h.span(class_=["state-word", state])[doing or STATES.get(state, state)],
+                h.span(class_=["state-word", state])[spelt(doing or STATES.get(state, state))],
                 [h.span[each] for each in _facts(status)],
             ],
         ],
