@@ -13,7 +13,7 @@ def session_of(logins: Logins) -> BrowserSession:
     return session
 
 
-@pytest.mark.plan(84)
+@pytest.mark.plan(94)
 def test_a_link_is_good_once_and_for_a_minute():
     clock = Clock()
     logins = Logins(clock)
@@ -26,7 +26,7 @@ def test_a_link_is_good_once_and_for_a_minute():
     assert logins.log_in(late) is None
 
 
-@pytest.mark.plan(84)
+@pytest.mark.plan(94)
 def test_a_session_acts_for_minutes_and_looks_for_hours():
     clock = Clock()
     logins = Logins(clock)
@@ -63,7 +63,7 @@ def test_links_and_sessions_are_bounded_and_the_oldest_makes_room():
     assert logins.session(cookies[0]) is None
 
 
-@pytest.mark.plan(86)
+@pytest.mark.plan(96)
 def test_a_token_is_for_one_session_one_action_and_one_subject():
     logins = Logins(Clock())
     mine, other = session_of(logins), session_of(logins)

@@ -53,7 +53,7 @@ async def called(daemon: Daemon) -> str:
     return outcome.error.code if outcome.error else "done"
 
 
-@pytest.mark.plan(86)
+@pytest.mark.plan(96)
 def test_a_call_is_allowed_once_by_its_whole_ticket(world: World):
     async def scenario() -> None:
         async with world.live.serving() as daemon:
@@ -77,7 +77,7 @@ def test_a_call_is_allowed_once_by_its_whole_ticket(world: World):
     asyncio.run(scenario())
 
 
-@pytest.mark.plan(86)
+@pytest.mark.plan(96)
 def test_a_definition_is_approved_by_its_whole_pin_and_works_at_once(world: World):
     async def scenario() -> None:
         async with world.live.serving() as daemon:

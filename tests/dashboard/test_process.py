@@ -71,7 +71,7 @@ def running(folder: Path) -> Generator[Running]:
             started.terminate()
 
 
-@pytest.mark.plan(88)
+@pytest.mark.plan(98)
 def test_a_link_leads_to_pages_and_is_written_nowhere(tmp_path: Path):
     with running(tmp_path) as dashboard:
         answer = dashboard.ask("POST", "/login", f"secret={dashboard.secret}")
@@ -94,7 +94,7 @@ def test_a_link_leads_to_pages_and_is_written_nowhere(tmp_path: Path):
         assert not any(each in out + err for each in secrets)
 
 
-@pytest.mark.plan(89)
+@pytest.mark.plan(99)
 def test_it_listens_on_loopback_alone_and_on_both_of_its_addresses(tmp_path: Path):
     with running(tmp_path) as dashboard:
         inode = {
@@ -123,7 +123,7 @@ def _has_ipv6() -> bool:
     return True
 
 
-@pytest.mark.plan(89)
+@pytest.mark.plan(99)
 @pytest.mark.skipif(not _has_ipv6(), reason="this machine has no ::1")
 def test_a_port_that_somebody_else_has_at_one_address_is_not_taken():
     with socket.socket(socket.AF_INET6) as other:

@@ -33,7 +33,7 @@ def asked_of(asked: Asked) -> list[object]:
     return [do for do, _ in asked.gateway.asked]
 
 
-@pytest.mark.plan(82)
+@pytest.mark.plan(92)
 @pytest.mark.parametrize(
     "host",
     [
@@ -57,7 +57,7 @@ def test_only_its_own_name_is_served(asked: Asked, host: str):
     assert asked_of(asked) == []
 
 
-@pytest.mark.plan(83)
+@pytest.mark.plan(93)
 @pytest.mark.parametrize("path", CLOSED)
 def test_nothing_but_the_login_is_shown_without_a_cookie(asked: Asked, path: str):
     asked.logged_in()
@@ -69,7 +69,7 @@ def test_nothing_but_the_login_is_shown_without_a_cookie(asked: Asked, path: str
         assert b"toolcrib dashboard" in answer.body
 
 
-@pytest.mark.plan(83)
+@pytest.mark.plan(93)
 @pytest.mark.parametrize("action", ACTIONS)
 def test_no_forged_header_stands_for_a_cookie(asked: Asked, action: str):
     cookie = asked.logged_in()
@@ -79,7 +79,7 @@ def test_no_forged_header_stands_for_a_cookie(asked: Asked, action: str):
     assert asked_of(asked) == []
 
 
-@pytest.mark.plan(81)
+@pytest.mark.plan(91)
 @pytest.mark.parametrize("action", ACTIONS)
 def test_only_a_page_of_ours_may_act(asked: Asked, action: str):
     cookie = asked.logged_in()
@@ -99,14 +99,14 @@ def test_only_a_page_of_ours_may_act(asked: Asked, action: str):
     assert asked_of(asked) == []
 
 
-@pytest.mark.plan(81)
+@pytest.mark.plan(91)
 @pytest.mark.parametrize("kind", ["text/plain", "application/json", "multipart/form-data", ""])
 def test_what_a_page_elsewhere_could_send_without_asking_is_no_form(asked: Asked, kind: str):
     cookie = asked.logged_in()
     assert asked.act("deny_call", (TICKET,), cookie, content_type=kind).status == 415
 
 
-@pytest.mark.plan(81)
+@pytest.mark.plan(91)
 @pytest.mark.parametrize("path", CLOSED)
 def test_another_page_cannot_read_ours(asked: Asked, path: str):
     cookie = asked.logged_in()
@@ -114,7 +114,7 @@ def test_another_page_cannot_read_ours(asked: Asked, path: str):
         assert asked.get(path, cookie, sec_fetch_site=site).status == 403
 
 
-@pytest.mark.plan(81)
+@pytest.mark.plan(91)
 def test_no_answer_lets_another_origin_in(asked: Asked):
     cookie = asked.logged_in()
     for answer in (
@@ -129,7 +129,7 @@ def test_no_answer_lets_another_origin_in(asked: Asked):
         assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-@pytest.mark.plan(87)
+@pytest.mark.plan(97)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"])
 def test_only_a_post_changes_anything(asked: Asked, method: str):
     cookie = asked.logged_in()
@@ -147,7 +147,7 @@ def test_only_a_post_changes_anything(asked: Asked, method: str):
     assert asked_of(asked) == []
 
 
-@pytest.mark.plan(84)
+@pytest.mark.plan(94)
 def test_a_link_becomes_a_cookie_once(asked: Asked):
     secret = asked.logins.new_link()
     for headers in ({"origin": OTHER}, {"sec_fetch_site": "cross-site"}, {"origin": ""}):
@@ -163,7 +163,7 @@ def test_a_link_becomes_a_cookie_once(asked: Asked):
     assert b"was used" in again.body
 
 
-@pytest.mark.plan(84)
+@pytest.mark.plan(94)
 def test_after_some_minutes_one_may_look_and_not_act(asked: Asked):
     cookie = asked.logged_in()
     assert asked.act("allow_call", (TICKET,), cookie).status == 303
@@ -180,7 +180,7 @@ def test_after_some_minutes_one_may_look_and_not_act(asked: Asked):
     assert asked.get("/inbox", cookie).status == 401
 
 
-@pytest.mark.plan(86)
+@pytest.mark.plan(96)
 def test_a_button_does_what_it_says_and_to_nothing_else(asked: Asked):
     cookie, other = asked.logged_in(), asked.logged_in()
     good = asked.fields("deny_call", (TICKET,), cookie)
@@ -200,7 +200,7 @@ def test_a_button_does_what_it_says_and_to_nothing_else(asked: Asked):
     assert asked.gateway.asked == [("decide", {"id": TICKET, "allowed": False})]
 
 
-@pytest.mark.plan(86)
+@pytest.mark.plan(96)
 def test_there_is_no_button_for_more_than_one(asked: Asked):
     assert isinstance(asked.gateway, FakeGateway)
     asked.gateway.calls = [{**CALL, "id": f"{number:016x}"} for number in range(5)]

@@ -154,7 +154,7 @@ PAGES = [
 ]
 
 
-@pytest.mark.plan(88)
+@pytest.mark.plan(98)
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_of_the_dashboard_is_at_the_gateway(tmp_path: Path, page: str):
     async def scenario() -> None:

@@ -35,6 +35,7 @@ from toolcrib.crib.unavailable_servers import UnavailableServers
 from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.execute import Caller
 from toolcrib.model import Entry, EntryGroups, EntryTraits, Json, Kind, NameFilter, ToolInfo
+from toolcrib.observe import Record, drop
 from toolcrib.pool import EntryCache, EntryTable, FactMaker, Pool, PoolPack
 from toolcrib.search import PoolFacts, StoredFacts, facts_of, facts_version
 from toolcrib.settings import Settings
@@ -60,12 +61,15 @@ class Inventory:
     """The pool of one crib and all that feeds it. Safe to share between threads.
 
     `changing` is held by whoever changes the pool. `packs`: where it may be found as it was;
-    `on_left_pack` is called once that was found to be damaged.
+    `on_left_pack` is called once that was found to be damaged. `record` hears of what servers do.
     """
 
-    def __init__(self, settings: Settings, packs: PackFiles | None = None) -> None:
+    def __init__(
+        self, settings: Settings, packs: PackFiles | None = None, record: Record = drop
+    ) -> None:
         self.settings = settings
         self._packs = packs
+        self._record = record
         self.on_left_pack: Callable[[], None] = lambda: None
         self.pool = Pool()
         self.changing = RLock()
@@ -82,7 +86,7 @@ class Inventory:
     def open(self, loop: asyncio.AbstractEventLoop | None) -> None:
         """Take in every source that the settings name, once."""
         found = sources_from_settings(
-            self.settings, self._functions, mcp_rules_of(self.settings), loop
+            self.settings, self._functions, mcp_rules_of(self.settings), loop, self._record
         )
         self._problems = found.problems
         self.add_source(*found.sources)
@@ -152,7 +156,7 @@ class Inventory:
         """Take MCP servers in. Raises `ConfigError` and `NameTaken`."""
         settings = self.settings
         servers = McpServers.open_added(
-            server, entry, settings.state_folder, mcp_rules_of(settings)
+            server, entry, settings.state_folder, mcp_rules_of(settings), self._record
         )
         self._look_in_pack()
         self.fleet.add(servers)

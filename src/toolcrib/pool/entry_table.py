@@ -18,6 +18,8 @@ MOST_CHANGES = 1 << 16
 LEAST_FOLDED = 512
 SHARE_FOLDED = 64
 
+EMPTY: Mapping[str, Entry] = {}
+
 V = TypeVar("V")
 
 
@@ -214,13 +216,15 @@ class EntryTable(Mapping[str, Entry]):
         changes: Mapping[str, Entry | None],
         stored: StoredEntries | None = None,
         names: Collection[str] | None = (),
+        moved: Mapping[str, Entry] = EMPTY,
     ) -> "EntryTable":
         """The table of the next moment: with these in place of what was in memory; None: gone.
 
         `stored` takes the place of what was, where it is given; `names` are those that changed
-        with it, None if it is not worth while to say.
+        with it, None if it is not worth while to say. `moved` are entries that were stored and
+        now are in memory, of which nothing else is new.
         """
-        delta, base = {**self._delta, **changes}, self._base
+        delta, base = {**self._delta, **moved, **changes}, self._base
         if len(delta) > max(LEAST_FOLDED, len(base) // SHARE_FOLDED):
             whole = {**base, **delta}
             base, delta = EntryDict({k: each for k, each in whole.items() if each is not None}), {}

@@ -1,7 +1,7 @@
 """McpSource: the tools, resources and prompts of one MCP server, whether or not it runs."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
@@ -61,6 +61,7 @@ class McpSource:
         self._summary = ListingSummary()
         self._last_stamp = ""
         self._refreshing: set[Future[RefreshResult]] = set()
+        memory.on_kept = self._look  # in a thread that may take its time
 
     @property
     def config(self) -> ServerConfig:
@@ -116,6 +117,23 @@ class McpSource:
         """
         self._last_stamp = self._stamp(self._memory.version(), self.trust.mark())
         return self._last_stamp
+
+    def revision(self) -> str:
+        """Its stamp."""
+        return self.stamp()
+
+    def changed_since(self, revision: str) -> Collection[str] | None:
+        """The names of tools that are others since then; None if more than its list may differ."""
+        definitions, loaded = self._look(), self._memory.look()
+        former = loaded.former[0] if loaded.former else ""
+        if not former or revision != self._stamp(former, loaded.mark):
+            return None
+        changed = loaded.changed_since(former)
+        return None if changed is None else changed | definitions.asking
+
+    def capability(self, name: str) -> ToolInfo | None:
+        """The tool of this name, as `capabilities` has it; None if it is not among them."""
+        return self._look().tools.get(name)
 
     def summary(self) -> JsonObject:
         """What else is known of its listing."""

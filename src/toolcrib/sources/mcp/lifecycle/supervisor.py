@@ -321,20 +321,21 @@ class ServerSupervisor:
         if connection is self._connection:
             self._breaker.failed(time.monotonic(), was_up=True)
             self._crashes += 1
-            self._drop_connection(f"crash {self._crashes}: it ended by itself")
+            self._drop_connection(f"crash {self._crashes}: it ended by itself", crashed=True)
 
-    def _drop_connection(self, why: str = "stopped") -> None:
+    def _drop_connection(self, why: str = "stopped", *, crashed: bool = False) -> None:
         """Part with the connection, if there is one; it closes in the background."""
         connection, self._connection = self._connection, None
         self._freshness.connection = None
         self._slots.stop_idle_timer()
         if connection:
-            self._spawn(self._end(connection, why, time.monotonic() - self._up_since))
+            up_s = time.monotonic() - self._up_since
+            self._spawn(self._end(connection, why, up_s, crashed=crashed))
             self._set_up(up=False)
 
-    async def _end(self, connection: "Connection", why: str, up_s: float) -> None:
+    async def _end(self, connection: "Connection", why: str, up_s: float, *, crashed: bool) -> None:
         await connection.close()
-        self.memory.log.ended(why, connection.status, up_s)
+        self.memory.ended(why, connection.status, up_s, crashed=crashed)
 
     def _stop_if_idle(self) -> None:
         if not self._slots.taken and not self._watchers.uris():
