@@ -80,7 +80,7 @@ class Inventory:
         self._functions_changed = False
         self._groups = EntryCache[None, EntryGroups]()
         self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], NameFilter]()
-        self._facts = EntryCache[None, PoolFacts]()
+        self._facts = EntryCache[None, tuple[object, PoolFacts]](by_state=False)
         self._seen = EntryCache[Scope, VisibleEntries]()
 
     def open(self, loop: asyncio.AbstractEventLoop | None) -> None:
@@ -255,14 +255,19 @@ class Inventory:
 
     def facts(self, entries: Mapping[str, Entry]) -> PoolFacts:
         """What search knows of all entries, mended when they change."""
+        place = entries.place if isinstance(entries, EntryTable) else None
+
+        def mended(old: tuple[object, PoolFacts], changed: Collection[str]) -> PoolFacts:
+            former, known = old
+            stored = None if former is place else _stored_facts_of(entries, known, changed)
+            return stored or known.changed(entries, changed)
+
         return self._facts.get(
             entries,
             None,
-            lambda: _stored_facts_of(entries) or PoolFacts.of(entries),
-            lambda old, changed: (
-                (None if changed else _stored_facts_of(entries)) or old.changed(entries, changed)
-            ),
-        )
+            lambda: (place, _stored_facts_of(entries) or PoolFacts.of(entries)),
+            lambda old, changed: (place, mended(old, changed)),
+        )[1]
 
     def fact_maker(self) -> FactMaker:
         """What makes the facts that are stored with entries; those that are known are taken."""
@@ -306,10 +311,16 @@ class Inventory:
         return apps
 
 
-def _stored_facts_of(entries: Mapping[str, Entry]) -> PoolFacts | None:
-    """The facts that were stored with entries, and those of entries in memory; None without any."""
+def _stored_facts_of(
+    entries: Mapping[str, Entry], known: PoolFacts | None = None, changed: Collection[str] = ()
+) -> PoolFacts | None:
+    """The facts that were stored with entries, and those of entries in memory; None without any.
+
+    Those in memory that have not changed are taken from the `known` ones.
+    """
     written = entries.stored.facts(facts_version()) if isinstance(entries, EntryTable) else None
     if not isinstance(entries, EntryTable) or written is None:
         return None
     in_memory = {name: entries[name] for name in entries.names_in_memory()}
-    return PoolFacts.of(in_memory, StoredFacts(written.names, written.text_of))
+    kept = {name: known.of_name(name) for name in in_memory.keys() - changed} if known else {}
+    return PoolFacts.of(in_memory, StoredFacts(written.names, written.text_of), kept)
