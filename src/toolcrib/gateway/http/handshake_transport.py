@@ -38,9 +38,8 @@ from starlette.requests import Request
 
 from toolcrib.gateway import sdk
 from toolcrib.gateway.call_dispatcher import CallDispatcher, CallServer
-from toolcrib.gateway.http.asgi import HEADERS, Receive, Scope, Send
 from toolcrib.gateway.http.post_reply import PostReply
-from toolcrib.gateway.http.request_checks import replayed
+from toolcrib.http import HEADERS, Receive, Scope, Send, replayed
 
 FIRST_ERROR = 400
 _ACCEPTED = frozenset({"application/json", "text/event-stream"})

@@ -8,7 +8,7 @@ writes it here: there is no queue and no task between a message and the connecti
 import asyncio
 
 from toolcrib.gateway import sdk
-from toolcrib.gateway.http.asgi import Send
+from toolcrib.http import Send
 
 PING_S = 15.0
 """A request that takes longer than this is answered by a stream, which is kept alive."""

@@ -1,7 +1,7 @@
 """McpSource: the tools, resources and prompts of one MCP server, whether or not it runs."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
@@ -62,6 +62,7 @@ class McpSource:
         self._summary = ListingSummary()
         self._last_stamp = ""
         self._refreshing: set[Future[RefreshResult]] = set()
+        memory.on_kept = self._look  # in a thread that may take its time
 
     @property
     def config(self) -> ServerConfig:
@@ -117,6 +118,23 @@ class McpSource:
         """
         self._last_stamp = self._stamp(self._memory.version(), self.trust.mark())
         return self._last_stamp
+
+    def revision(self) -> str:
+        """Its stamp."""
+        return self.stamp()
+
+    def changed_since(self, revision: str) -> Collection[str] | None:
+        """The names of tools that are others since then; None if more than its list may differ."""
+        definitions, loaded = self._look(), self._memory.look()
+        former = loaded.former[0] if loaded.former else ""
+        if not former or revision != self._stamp(former, loaded.mark):
+            return None
+        changed = loaded.changed_since(former)
+        return None if changed is None else changed | definitions.asking
+
+    def capability(self, name: str) -> ToolInfo | None:
+        """The tool of this name, as `capabilities` has it; None if it is not among them."""
+        return self._look().tools.get(name)
 
     def summary(self) -> JsonObject:
         """What else is known of its listing."""
@@ -196,6 +214,10 @@ class McpSource:
         with suppress(RuntimeError):  # closed meanwhile: there is nothing to warm up for
             self._loop.submit(self._supervisor.warm_up())
 
+    def stop(self) -> "Future[None]":
+        """Hang up on the server, which ends it if it is ours; the next call starts it again."""
+        return self._loop.submit(self._stop())
+
     def retire(self, *, finish: bool) -> None:
         """Stop the server for good, soon. `finish`: once the calls under way have ended."""
         with self._making:
@@ -225,7 +247,7 @@ class McpSource:
         if forgot:
             self._memory.note(StartFailure(NEEDS_LOGIN, "its login was forgotten", time.time()))
         if forgot and self._is_up:
-            self._loop.submit(self._supervisor.stop())
+            self.stop()
         return forgot
 
     def status(self) -> ServerStatus:
@@ -289,6 +311,10 @@ class McpSource:
         summary = self._summarized()
         remedy = self._status(listing=False).remedy if failure else ""
         return RefreshResult(self.server, summary.tools, seconds, failure, summary.waiting, remedy)
+
+    async def _stop(self) -> None:
+        if self._is_up:
+            await self._supervisor.stop()
 
     async def _log_in(self, show: Callable[[str], None], patience_s: float) -> None:
         transport = self.config.transport
