@@ -193,6 +193,18 @@ REQUIRED: Mapping[int, Required] = {
     83: Required(
         "The log of events has no argument, no result, no query and nothing hidden or secret in it."
     ),
+    91: Required(
+        "A page of another origin reads nothing of the dashboard and does nothing there, by form, "
+        "fetch or no-cors, from another name or from another port."
+    ),
+    92: Required("Only under its own name does the dashboard answer."),
+    93: Required("Whatever headers are forged, without a cookie only the login page answers."),
+    94: Required("A login link is good once, for a minute; after it one acts for minutes."),
+    95: Required("What strangers write is text on every page, and what hides in it is spelt out."),
+    96: Required("A button is good for one action, on the ticket or the whole pin that was shown."),
+    97: Required("No GET of the dashboard changes anything."),
+    98: Required("No link or cookie of the dashboard is written down, and MCP leads to no page."),
+    99: Required("The dashboard is on loopback alone, and nobody else is at its address there."),
 }
 
 
