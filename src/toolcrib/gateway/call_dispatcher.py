@@ -23,7 +23,6 @@ from mcp.server.connection import Connection
 from mcp.server.runner import (
     ServerRunner,
     _extract_meta,
-    _has_modern_envelope,
     aclose_shielded,
 )
 from mcp.server.session import ServerSession
@@ -111,7 +110,7 @@ def is_plain_call(request: sdk.JSONRPCRequest) -> bool:
         and isinstance(params.get("arguments", {}), dict)
         and isinstance(meta, dict)
         and ("progressToken" not in meta or progress_token_from_params(params) is not None)
-        and not _has_modern_envelope(params)
+        and not sdk.has_modern_envelope(params)
     )
 
 
@@ -267,7 +266,7 @@ def _refusing_envelopes(on_request: OnRequest) -> OnRequest:
     async def refuse_or_serve(
         channel: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
     ) -> dict[str, Any]:
-        if method != "initialize" and _has_modern_envelope(params):
+        if method != "initialize" and sdk.has_modern_envelope(params):
             raise sdk.MCPError(sdk.INVALID_REQUEST, _ENVELOPED)
         return await on_request(channel, method, params)
 

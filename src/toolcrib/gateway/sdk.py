@@ -1,7 +1,7 @@
 """The gateway's one door to the MCP SDK: what it uses of it, by the names it promises to keep.
 
 Importing this takes about half a second, so only what serves does. The private names are where the
-SDK keeps what it knows of a connection.
+SDK keeps what it knows of a connection, and its loop for the modern era.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,12 @@ from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
+from mcp.server.runner import (
+    _has_modern_envelope as has_modern_envelope,  # pyright: ignore[reportPrivateUsage]
+)
+from mcp.server.runner import (
+    _serve_modern_stream as serve_modern_stream,  # pyright: ignore[reportPrivateUsage]
+)
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
@@ -156,11 +162,13 @@ __all__ = [
     "client_name",
     "connection_of",
     "fits",
+    "has_modern_envelope",
     "is_modern",
     "is_traced",
     "jsonrpc_message_adapter",
     "result_json",
     "sendable",
+    "serve_modern_stream",
     "to_json",
 ]
 

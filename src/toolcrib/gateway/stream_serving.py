@@ -4,15 +4,8 @@ It chooses between the SDK's loops for the two eras as `Server.run` does, which 
 queue in front of each message.
 """
 
-# pyright: reportPrivateUsage=false
-
 from collections.abc import Sequence
 from typing import Protocol
-
-from mcp.server.runner import (
-    _has_modern_envelope,
-    _serve_modern_stream,
-)
 
 from toolcrib.gateway import sdk
 from toolcrib.gateway.call_dispatcher import CallDispatcher, CallServer
@@ -37,8 +30,12 @@ async def serve_stream(
     async with mcp_server.lifespan(mcp_server) as state:
         try:
             opening = await _opening(read)
-            if opening and opening.method != "initialize" and _has_modern_envelope(opening.params):
-                await _serve_modern_stream(
+            if (
+                opening
+                and opening.method != "initialize"
+                and sdk.has_modern_envelope(opening.params)
+            ):
+                await sdk.serve_modern_stream(
                     mcp_server, read, write, lifespan_state=state, raise_exceptions=False
                 )
             else:
