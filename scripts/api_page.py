@@ -21,8 +21,8 @@ TOPICS: Mapping[str, str] = {
     """,
     "Search": "Answer Hit UnavailableServer Explanation Wording Embedder UseHints",
     "Calls": """
-        Caller Scope Outcome CallError Page Call CallContext Deadline InputRequest Approver
-        ApprovalRequest Tickets Ticket per_request_tools
+        Caller EventOrigin Scope Outcome CallError Page Call CallContext Deadline InputRequest
+        Approver ApprovalRequest Tickets Ticket per_request_tools
     """,
     "Sessions": """
         Session SearchResult Prefetch PrefetchedNeed UserMessage TokenEstimate SourceTokens

@@ -1,11 +1,13 @@
-"""Writes the pages that the code already knows: docs/api.md, docs/settings.md and docs/cli.md.
+"""Writes what the code already knows: docs/api.md, docs/settings.md, docs/cli.md, and tools.json.
 
 python scripts/write_docs.py            write them
 python scripts/write_docs.py --check    fail if they are not as they would be written
 """
 
+import json
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from inspect import cleandoc
 from pathlib import Path
 from typing import cast
@@ -19,10 +21,16 @@ from toolcrib.cli.app import RootGroup, app
 from toolcrib.cli.command_table import GROUPS
 from toolcrib.cli.groups import CommandEntry, CommandGroup, Run
 from toolcrib.cli.help import HasParameters, HelpGroup, words
+from toolcrib.model import ToolInfo
 from toolcrib.settings import ProfileSettings, documented
 from toolcrib.settings.schema import Documented
+from toolcrib.sources.builtin_tools import DECLARATIONS
+from toolcrib.sources.declaration_file import parse_yaml
+from toolcrib.sources.function_source import FunctionSource
+from toolcrib.sources.text_file import read_text_file
+from toolcrib.sources.tools_yaml import declare_tools, tool_entries
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
 
 
 def settings_page() -> str:
@@ -37,6 +45,36 @@ def settings_page() -> str:
 def cli_page() -> str:
     """Every command with its arguments and options, in the groups of the help."""
     return "\n".join([CLI_INTRODUCTION, *map(_group, GROUPS, GROUPS.values())])
+
+
+def tool_listing() -> str:
+    """The tools that come with Toolcrib, as they are listed without loading their functions."""
+    source = FunctionSource()
+    tools = declare_tools(source, DECLARATIONS, platform="linux")
+    references = tool_entries(parse_yaml(read_text_file(DECLARATIONS), DECLARATIONS), [])
+    listing = {
+        tool.name: {
+            "function": references[tool.name].function,
+            "links": {
+                link: where.removeprefix(str(DECLARATIONS))
+                for (name, link), where in source.links.items()
+                if name == tool.name
+            },
+            "facts": _facts(tool),
+        }
+        for tool in tools
+    }
+    return json.dumps(listing, ensure_ascii=False, indent=1) + "\n"
+
+
+def _facts(tool: ToolInfo) -> Mapping[str, object]:
+    """What is not so by itself, but the name, and what depends on the machine and its files."""
+    plain, own = asdict(ToolInfo(name="", description="")), asdict(tool)
+    return {
+        key: value
+        for key, value in own.items()
+        if value != plain[key] and key not in {"name", "module", "platform_available"}
+    }
 
 
 def _section(name: str, settings: list[Documented]) -> str:
@@ -131,22 +169,27 @@ commands, options and the names of tools, servers, clients, profiles, keys and a
 from what is stored: Tab starts no server.
 """
 
-PAGES = {"api.md": api_page, "settings.md": settings_page, "cli.md": cli_page}
+PAGES = {
+    "docs/api.md": api_page,
+    "docs/settings.md": settings_page,
+    "docs/cli.md": cli_page,
+    "src/toolcrib/tools/tools.json": tool_listing,
+}
 
 
 def main(arguments: list[str]) -> int:
     """Write the pages, or compare them."""
     stale = [name for name, page in PAGES.items() if _read(name) != page()]
     if "--check" in arguments:
-        print("\n".join(f"docs/{name} is stale: run scripts/write_docs.py" for name in stale))
+        print("\n".join(f"{name} is stale: run scripts/write_docs.py" for name in stale))
         return int(bool(stale))
     for name in stale:
-        (DOCS / name).write_text(PAGES[name](), encoding="utf-8")
+        (ROOT / name).write_text(PAGES[name](), encoding="utf-8")
     return 0
 
 
 def _read(name: str) -> str:
-    path = DOCS / name
+    path = ROOT / name
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 

@@ -62,7 +62,7 @@ def words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     make = wiring.embedder_of
 
     def named(settings: Settings) -> Embedder | None:
-        return make(settings) if "embedder" in settings.embed.model_fields_set else None
+        return make(settings) if "embedder" in settings.embed.given else None
 
     monkeypatch.setattr(wiring, "embedder_of", named)
 

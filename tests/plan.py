@@ -183,6 +183,28 @@ REQUIRED: Mapping[int, Required] = {
     61: Required("Through the gateway, the official conformance suite passes."),
     63: Required("The inspector and both SDKs are served in both eras, on stdio and over HTTP."),
     71: Required("No request holds up the others: it is bounded before it is checked, and aside."),
+    81: Required(
+        "A flood of events is bounded, counted and told, and costs no call its place in the log."
+    ),
+    82: Required(
+        "A log of events that is damaged, full, shared or left in the middle stays whole, or is set"
+        " aside; nothing else fails."
+    ),
+    83: Required(
+        "The log of events has no argument, no result, no query and nothing hidden or secret in it."
+    ),
+    91: Required(
+        "A page of another origin reads nothing of the dashboard and does nothing there, by form, "
+        "fetch or no-cors, from another name or from another port."
+    ),
+    92: Required("Only under its own name does the dashboard answer."),
+    93: Required("Whatever headers are forged, without a cookie only the login page answers."),
+    94: Required("A login link is good once, for a minute; after it one acts for minutes."),
+    95: Required("What strangers write is text on every page, and what hides in it is spelt out."),
+    96: Required("A button is good for one action, on the ticket or the whole pin that was shown."),
+    97: Required("No GET of the dashboard changes anything."),
+    98: Required("No link or cookie of the dashboard is written down, and MCP leads to no page."),
+    99: Required("The dashboard is on loopback alone, and nobody else is at its address there."),
 }
 
 

@@ -43,12 +43,11 @@ def promised(module: str) -> Mapping[str, object]:
 
 
 def sections() -> Mapping[str, type]:
-    """The sections of the settings, which are promised as `toolcrib.settings.NAME`."""
-    section: type = import_module("toolcrib.settings").Section
+    """The sections of the settings with what is in them, promised as `toolcrib.settings.NAME`."""
+    settings = import_module("toolcrib.settings")
+    kinds: tuple[type, ...] = (settings.Section, settings.Setting, settings.Secret)
     found = promised("toolcrib.settings").items()
-    return {
-        name: each for name, each in found if inspect.isclass(each) and issubclass(each, section)
-    }
+    return {name: each for name, each in found if inspect.isclass(each) and issubclass(each, kinds)}
 
 
 def uses_of(name: str, value: object) -> Iterator[Use]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, SecretStr
 
 import toolcrib
 from toolcrib import wiring
@@ -17,7 +16,7 @@ from toolcrib.execute import CallPolicy, Rulebook
 from toolcrib.pool import Pool
 from toolcrib.search import ArmWeights, PoolFacts, SearchRules
 from toolcrib.session import Deferral, SessionOptions
-from toolcrib.settings import Settings, documented
+from toolcrib.settings import Secret, Section, Settings, documented
 from toolcrib.sources.apps import AppRules, AppTimeouts
 from toolcrib.sources.mcp import ServerRules
 from toolcrib.store import Retention
@@ -41,7 +40,7 @@ READ_ELSEWHERE = {
     "embed.wait_s": "crib/live_index.py",
     "embed.cache": "crib/live_index.py",
     "approval.elicitation": "gateway/client_approver.py",
-    "audit.enabled": "settings/schema.py",
+    "observe.enabled": "settings/schema.py",
     "apps.enabled": "crib/inventory.py",
     "mcp.warm_up": "crib/searcher.py",
     "gateway.port": "gateway/daemon.py",
@@ -50,6 +49,8 @@ READ_ELSEWHERE = {
     "gateway.origins": "gateway/http/guard.py",
     "gateway.body_bytes": "gateway/http/guard.py",
     "gateway.idle_exit_s": "gateway/daemon.py",
+    "dashboard.approve": "dashboard/server.py",
+    "dashboard.hosts": "dashboard/process.py",
 }
 """The settings that `toolcrib.wiring` does not hand on, and who reads each of them."""
 
@@ -62,7 +63,7 @@ LEFT_OUT = {(Rulebook, "rules"), (Rulebook, "written"), (Rulebook, "profiles")}
 class Reading:
     """Settings that note what is read of them."""
 
-    def __init__(self, values: BaseModel, read: set[str], prefix: str = "") -> None:
+    def __init__(self, values: Section, read: set[str], prefix: str = "") -> None:
         self._values = values
         self._read = read
         self._prefix = prefix
@@ -70,7 +71,7 @@ class Reading:
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._values, name)
         key = f"{self._prefix}{name}"
-        if isinstance(value, BaseModel):
+        if isinstance(value, Section):
             return Reading(value, self._read, f"{key}.")
         self._read.add(key)
         return value
@@ -79,12 +80,13 @@ class Reading:
 def wired() -> set[str]:
     """The keys that the functions of `toolcrib.wiring` read."""
     read: set[str] = set()
-    values = Settings.model_validate({"embed": {"api_key": SecretStr("x")}, "search": {"learn": 1}})
+    values = Settings.model_validate({"embed": {"api_key": Secret("x")}, "search": {"learn": True}})
     settings: Any = Reading(values, read)
     wiring.rules_of(settings)
     wiring.glossary_of(settings)
     wiring.policy_of(settings)
     wiring.retention_of(settings)
+    wiring.event_log_of(settings)
     deferral = wiring.deferral_of(settings, None, None)
     wiring.session_options_of(settings, deferral)
     wiring.app_rules_of(settings)

@@ -8,19 +8,21 @@ gateway its own section, which is about nothing else.
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import get_args
 
 from toolcrib.embed import Embedder, make_embedder
 from toolcrib.errors import ConfigError
-from toolcrib.execute import Audit, CallPolicy, Rule, Rulebook, Tickets
+from toolcrib.execute import CallPolicy, Rule, Rulebook, Tickets
 from toolcrib.model import DeferralTrigger, PrefetchMode
+from toolcrib.observe import EventLog, Record
 from toolcrib.pool import Pool
 from toolcrib.search import ArmWeights, SearchRules
 from toolcrib.session import Deferral, SessionOptions
 from toolcrib.settings import ServerApproval, Settings, own_servers_file
 from toolcrib.sources.apps import AppRules, AppTimeouts
 from toolcrib.sources.mcp import ServerRules
-from toolcrib.store import AuditFile, Retention, TicketFile, install_key
+from toolcrib.store import EventFile, Retention, TicketFile, install_key
 from toolcrib.text import Glossary, load_glossary
 from toolcrib.uses import FactsOf, StoreOpener, UseAdvice, UseHistory
 
@@ -29,11 +31,14 @@ IN_PLACE = frozenset(
 )
 """Settings that a crib can go on by; others make another pool, index or store of it."""
 LEARNING = ("learn", "learn_boost")
+KEEP_QUERIES_DAYS = 7.0
+FORMER_LOG = "audit.db"
+"""Where a Toolcrib before this one logged calls, beside the log of events."""
 
 
 def fit_in_place(old: Settings, new: Settings) -> bool:
     """Whether a crib of the old settings can go on by the new ones."""
-    others = Settings.model_fields.keys() - IN_PLACE
+    others = Settings.keys.keys() - IN_PLACE
     same = all(getattr(old, name) == getattr(new, name) for name in others)
     learns = all(getattr(old.search, name) == getattr(new.search, name) for name in LEARNING)
     # File tools keep off the files that were named when they were made.
@@ -80,20 +85,30 @@ def rulebook_of(settings: Settings, written: Callable[[], Sequence[Rule]] = tupl
     return Rulebook(approval.servers, rules, written, profiles=own)
 
 
-def audit_of(settings: Settings) -> Audit | None:
-    """The log of calls that the settings name. Nothing is written before the first call."""
-    path = settings.audit_path
-    return Audit(partial(AuditFile, path, retention_of(settings))) if path else None
+def event_log_of(settings: Settings) -> EventLog:
+    """The log of events that the settings name. Nothing is written before the first event."""
+    path, observe = settings.events_path, settings.observe
+    opened = partial(open_events, settings, path) if path else None
+    return EventLog(opened, keep_queries=observe.keep_queries)
+
+
+def open_events(settings: Settings, path: Path) -> EventFile:
+    """The file of events at a path, with the calls of a former log. Raises `StoreError`."""
+    return EventFile(path, retention_of(settings), former=path.with_name(FORMER_LOG))
 
 
 def retention_of(settings: Settings) -> Retention:
-    """How much of the log of calls stays."""
-    return Retention(settings.audit.rows, settings.audit.days)
+    """How much of the log of events stays."""
+    observe = settings.observe
+    query_days = KEEP_QUERIES_DAYS if observe.keep_queries else 0.0
+    return Retention(observe.rows, observe.days, query_days)
 
 
-def tickets_of(settings: Settings) -> Tickets:
+def tickets_of(settings: Settings, record: Record) -> Tickets:
     """The calls that wait for approval, in a file unless nothing is to be left on disk."""
-    return Tickets() if settings.store_path == ":memory:" else Tickets(partial(_tickets, settings))
+    if settings.store_path == ":memory:":
+        return Tickets(record=record)
+    return Tickets(partial(_tickets, settings), record)
 
 
 def _tickets(settings: Settings) -> TicketFile:

@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 from tests.defaults import RETENTION
 from tests.sources.mcp.faking import FAKE
 from toolcrib.cli.app import app
-from toolcrib.cli.logs import _new_calls
+from toolcrib.cli.events import _CALLS, LogReader
 from toolcrib.errors import ConfigError
-from toolcrib.store import AuditFile, AuditRow, CallFilter
+from toolcrib.model import Event
+from toolcrib.store import EventFile, EventFilter
 
 
 @pytest.fixture
@@ -30,13 +31,23 @@ def run(tmp_path):
     return run
 
 
-def row(tool: str, source: str = "", code: str = "", effect: str = "") -> AuditRow:
-    return AuditRow(time.time(), "ann", tool, "pin", "hash", "allow", code, effect, 0.0123, source)
+def row(tool: str, source: str = "", code: str = "", effect: str = "") -> Event:
+    facts = {"pin": "pin", "arguments": "hash", "verdict": "allow", "effect": effect}
+    return Event(
+        time.time(),
+        "call",
+        "ann",
+        name=tool,
+        server=source,
+        seconds=0.0123,
+        code=code,
+        facts=facts,
+    )
 
 
 @pytest.fixture
 def written(tmp_path: Path):
-    file = AuditFile(tmp_path / "audit.db", RETENTION)
+    file = EventFile(tmp_path / "events.db", RETENTION)
     file.write(
         [
             row("add_numbers"),
@@ -51,7 +62,7 @@ def written(tmp_path: Path):
 
 
 def test_a_call_is_shown_once_it_was_made(run):
-    assert "No call is logged yet" in run("calls").stderr
+    assert "Nothing is logged yet" in run("calls").stderr
     assert json.loads(run("calls", "--json").stdout) == []
     run("call", "no_such_tool")
     shown = run("calls").stdout.splitlines()
@@ -89,16 +100,16 @@ def test_calls_of_one_server_by_whatever_prefix_and_those_that_failed(run):
 
 def test_without_a_log_it_says_which_setting_it_is(run, tmp_path):
     with (tmp_path / "settings.toml").open("a") as file:
-        file.write("[audit]\nenabled = false\n")
-    assert "audit.enabled" in str(run("calls").exception)
+        file.write("[observe]\nenabled = false\n")
+    assert "observe.enabled" in str(run("calls").exception)
 
 
 @pytest.mark.usefixtures("written")
 def test_what_comes_is_followed(tmp_path):
-    reading, writing = (AuditFile(tmp_path / "audit.db", RETENTION) for _ in range(2))
+    reading, writing = (EventFile(tmp_path / "events.db", RETENTION) for _ in range(2))
     newest = max(reading.after(0, 1))
-    coming = _new_calls(reading, CallFilter(failed=True), newest)
+    coming = LogReader(reading, EventFilter(("call",), failed=True), _CALLS).coming(newest)
     writing.write([row("fine"), row("bad", code="x"), row("worse", code="y")])
-    assert [each.tool for each in islice(coming, 2)] == ["bad", "worse"]
+    assert [each.name for _, each in islice(coming, 2)] == ["bad", "worse"]
     reading.close()
     writing.close()

@@ -9,12 +9,12 @@ from typer.testing import CliRunner
 from tests.sources.mcp.faking import FAKE
 from tests.waiting import until
 from toolcrib.cli.app import app
-from toolcrib.cli.logs import last_lines, new_lines
+from toolcrib.cli.logs import new_lines
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import log_file
 from toolcrib.settings import default_settings
-from toolcrib.sources.mcp import log_path, old_log
-from toolcrib.sources.mcp.server_log import ServerLog
+from toolcrib.sources.mcp import last_log_lines, log_path
+from toolcrib.sources.mcp.server_log import ServerLog, old_log
 
 
 @pytest.fixture
@@ -63,12 +63,12 @@ def test_without_a_server_it_is_the_log_of_the_gateway(run):
 
 def test_the_last_lines_reach_into_the_old_file(tmp_path):
     path = tmp_path / "a.log"
-    assert last_lines(path, 3) == []
+    assert last_log_lines(path, 3) == []
     old_log(path).write_text("1\n2\n")
     path.write_text("3\n4\n")
-    assert last_lines(path, 3) == ["2", "3", "4"]
-    assert last_lines(path, 0) == []
-    assert last_lines(path, 100) == ["1", "2", "3", "4"]
+    assert last_log_lines(path, 3) == ["2", "3", "4"]
+    assert last_log_lines(path, 0) == []
+    assert last_log_lines(path, 100) == ["1", "2", "3", "4"]
 
 
 def test_what_comes_is_followed_into_the_next_file(tmp_path):

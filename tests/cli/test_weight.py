@@ -19,6 +19,7 @@ import pytest
 
 from tests.connect.fakes import environ, files_in
 from tests.waiting import HANG_S
+from toolcrib.cli.groups import OBJECTS_BETWEEN_COLLECTIONS
 from toolcrib.connect import DaemonInfo
 
 ALWAYS = {
@@ -58,7 +59,7 @@ OTHERS = {"annotated_doc", "rich", "shellingham", "typer", "typing_extensions"}
 HEAVY = {"asyncio", "email", "logging", "multiprocessing", "sqlite3", "ssl", "unittest"}
 
 RUNNING = """
-import json, os, sys
+import gc, json, os, sys
 sys.argv = ["toolcrib", *sys.argv[1:]]
 from toolcrib.cli import main
 try:
@@ -66,12 +67,12 @@ try:
 finally:
     sys.stdout.flush()
     with open(os.environ["LOADED"], "w") as file:
-        json.dump(sorted(sys.modules), file)
+        json.dump([sorted(sys.modules), gc.get_threshold()[0], gc.get_freeze_count()], file)
 """
 
 
 class Ran:
-    """What a command printed, and what it loaded."""
+    """What a command printed, what it loaded, and when garbage was looked for in it."""
 
     def __init__(self, folder: Path, *words: str, **variables: str) -> None:
         loaded = folder / "loaded.json"
@@ -84,7 +85,8 @@ class Ran:
             text=True,
         )
         self.out, self.err, self.code = done.stdout, done.stderr, done.returncode
-        modules = set(json.loads(loaded.read_text()))
+        names, self.collected_after, self.frozen = json.loads(loaded.read_text())
+        modules: set[str] = set(names)
         self.ours = {name for name in modules if name.partition(".")[0] == "toolcrib"}
         tops = {name.partition(".")[0] for name in modules - _loaded_by_python()}
         self.others = tops - sys.stdlib_module_names - {"toolcrib", "__main__"}
@@ -135,6 +137,17 @@ def test_completion_loads_the_command_that_is_completed(
     assert ran.ours == ALWAYS | loaded
     assert ran.others <= OTHERS
     assert not ran.heavy
+
+
+def test_a_command_ends_without_a_look_for_garbage(tmp_path: Path):
+    ran = Ran(tmp_path, "rules", "--json")
+    assert ran.collected_after == OBJECTS_BETWEEN_COLLECTIONS
+    assert ran.frozen > 1_000
+
+
+@pytest.mark.parametrize("name", ["serve", "connect"])
+def test_a_command_that_stays_has_its_garbage_collected_as_usual(tmp_path: Path, name: str):
+    assert Ran(tmp_path, name, "--help").collected_after < OBJECTS_BETWEEN_COLLECTIONS
 
 
 @contextmanager

@@ -103,3 +103,44 @@ def test_no_fact_of_a_stored_entry_is_worked_out(
         assert slack.products == {"slack"}
         assert not read
         assert not [name for name in made if name.startswith("mcp_")]
+
+
+def test_facts_are_made_of_what_is_defined_otherwise_and_of_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    made: list[str] = []
+    original = facts_module.facts_of
+    monkeypatch.setattr(
+        facts_module, "facts_of", lambda entry: made.append(entry.name) or original(entry)
+    )
+    with stored(tmp_path / "a.pool") as (crib, _):
+        inventory = inventory_of(crib)
+        crib.add(read_river, description="Read a river")
+        inventory.facts(inventory.entries())
+        source = next(
+            each.source for each in inventory.pool._merger.records.values() if each.stored
+        )
+        assert isinstance(source, StampedTools)
+        made.clear()
+        source.at_source = "ready"
+        inventory.relist(source)
+        inventory.facts(inventory.entries())
+        assert not made
+        source.put("read_file", "Read a file, and more")
+        inventory.relist(source)
+        facts = inventory.facts(inventory.entries())
+        assert made == [f"mcp_{source.id}_read_file"]
+        made.clear()
+        plan = inventory.current().pack_plan()
+        plan.write(tmp_path / "b.pool", KEY, inventory.fact_maker())
+        pack = PoolPack.open(tmp_path / "b.pool", KEY)
+        assert pack
+        inventory.pool.go_over(pack, plan)
+        moved = inventory.facts(inventory.entries())
+        assert not made
+        names = [*inventory.entries()]
+        assert [moved.of_name(n) for n in names] == [facts.of_name(n) for n in names]
+        assert moved is not facts
+
+
+def read_river() -> None: ...

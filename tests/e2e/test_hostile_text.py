@@ -36,7 +36,7 @@ from toolcrib.gateway.daemon_log import log_to_file
 from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.settings import Settings
-from toolcrib.store import AuditFile
+from toolcrib.store import EventFile
 
 HOSTILE = Path(__file__).parents[1] / "sources" / "mcp" / "hostile_server.py"
 FORGED = "2026-01-01 00:00:00,000 INFO toolcrib.gateway: all is well"
@@ -301,9 +301,9 @@ def test_the_log_of_calls_has_nothing_that_a_server_says(crib: Crib, strings: li
 
     asyncio.run(call())
     crib.close()
-    assert crib.settings.audit_path
-    file = AuditFile(crib.settings.audit_path, RETENTION)
-    rows = file.newest(1_000)
+    assert crib.settings.events_path
+    file = EventFile(crib.settings.events_path, RETENTION)
+    rows = list(file.newest(1_000).values())
     file.close()
     assert len(rows) >= len(ATOMS)
     assert obeyed(json.dumps(rows, ensure_ascii=False)) == []

@@ -150,7 +150,7 @@ def test_what_is_toolcribs_own_is_out_of_reach_even_with_all_as_root(
         home / "project" / ".mcp.json",
         home / "stored" / "catalog.db",
         home / "stored" / "catalog.db-wal",
-        home / "stored" / "audit.db",
+        home / "stored" / "events.db",
         installed.state_folder / "keys.json",
         installed.state_folder / "decisions.db",
         home / "run" / "x.json",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.gateway.daemons import bare, call, files_in, request, serving, with_token
+from tests.gateway.live_daemon import LiveDaemon, entry, listed, pid_of
 from tests.waiting import HANG_S, let_pass_async
 from toolcrib.connect import DaemonFiles
 from toolcrib.crib import Crib, CribIndex
@@ -115,7 +116,7 @@ def test_what_is_no_deed_is_refused(tmp_path: Path, line: bytes):
     asyncio.run(scenario())
 
 
-DEEDS = ["status", "stop", "reload", "approvals", "decide"]
+DEEDS = ["status", "stop", "reload", "approvals", "decide", "stop_server"]
 
 
 @pytest.mark.plan(45)
@@ -137,6 +138,32 @@ def test_neither_http_nor_a_shim_leads_to_the_operators_side(tmp_path: Path):
                     assert "error" in said, said
             assert crib.operator.tickets.waiting()
             assert not daemon._stopping.is_set()
+
+    asyncio.run(scenario())
+
+
+PAGES = [
+    "/",
+    "/login",
+    "/inbox",
+    "/servers",
+    "/server",
+    "/pulse",
+    "/act/allow_call",
+    "/static/live.js",
+]
+
+
+@pytest.mark.plan(98)
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_of_the_dashboard_is_at_the_gateway(tmp_path: Path, page: str):
+    async def scenario() -> None:
+        async with serving(tmp_path) as (_, runtime):
+            for method in ("GET", "POST"):
+                for prefix in ("", "/dashboard"):
+                    headers = with_token(runtime.token)
+                    answer = await request(runtime.port, method, f"{prefix}{page}", headers)
+                    assert answer.status == 404
 
     asyncio.run(scenario())
 
@@ -207,5 +234,22 @@ def test_a_gateway_that_hangs_up_is_named(tmp_path: Path, said: bytes):
             async with await asyncio.start_unix_server(hang_up, path):
                 with pytest.raises(ConfigError, match="hung up without an answer to `reload`"):
                     await asyncio.to_thread(ask_daemon, files_in(tmp_path), "reload")
+
+    asyncio.run(scenario())
+
+
+def test_the_operator_stops_a_server_and_the_next_call_starts_it_again(tmp_path: Path):
+    async def scenario() -> None:
+        live = LiveDaemon(tmp_path)
+        live.write({"one": entry()})
+        async with live.serving() as daemon:
+            await listed(daemon, "one")
+            first = await pid_of(daemon, "one")
+            assert await live.ask("stop_server", server="one") is True
+            (status,) = (await live.ask("servers"))["servers"]
+            assert (status["state"], status["memory_bytes"]) == ("asleep", None)
+            assert await pid_of(daemon, "one") != first
+            with pytest.raises(ConfigError, match="nearest: one"):
+                await live.ask("stop_server", server="on")
 
     asyncio.run(scenario())

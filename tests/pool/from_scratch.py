@@ -148,6 +148,44 @@ class StampedTools:
         return copy
 
 
+class TellingTools(StampedTools):
+    """One that remembers what it listed under each stamp, and tells what is otherwise since."""
+
+    def __init__(self, id: str, kind: SourceKind = "mcp") -> None:
+        super().__init__(id, kind)
+        self.at: dict[str, tuple[dict[str, ToolInfo], dict[str, State]]] = {}
+
+    def revision(self) -> str:
+        stamp = self.stamp()
+        self.at[stamp] = dict(self.tools), dict(self.held)
+        return stamp
+
+    def changed_since(self, revision: str) -> Sequence[str] | None:
+        if revision not in self.at:
+            return None
+        tools, held = self.at[revision]
+        every = {*tools, *self.tools}
+        was, now = (
+            [(tools.get(n), held.get(n)) for n in every],
+            [(self.tools.get(n), self.held.get(n)) for n in every],
+        )
+        return [n for n, old, new in zip(every, was, now, strict=True) if old != new]
+
+    def capability(self, name: str) -> ToolInfo | None:
+        return self.tools.get(name)
+
+    def copied(self) -> "TellingTools":
+        copy = TellingTools(self.id or "", self.kind)
+        copy.tools, copy.held, copy.at = dict(self.tools), dict(self.held), dict(self.at)
+        return copy
+
+
+def some_source(chance: Random, kinds: Sequence[SourceKind]) -> StampedTools:
+    """A source of some id, which may tell what changed."""
+    kind = StampedTools if chance.random() < 0.4 else TellingTools
+    return kind(chance.choice(IDS), chance.choice(kinds))
+
+
 def change_tools(source: StampedTools, chance: Random) -> None:
     """Another tool, or one less, or one that is otherwise or held back."""
     name = chance.choice(OWN_NAMES)

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from tests.workshop import READ_FILE
-from toolcrib.model import Entry
+from toolcrib.model import Entry, State
 from toolcrib.pool import EntryTable
 from toolcrib.pool.entry_table import LEAST_FOLDED, MOST_CHANGES
 
@@ -75,3 +75,42 @@ def test_few_changes_share_what_was_there():
     first = EntryTable.empty().changed({str(n): entry(str(n)) for n in range(2 * LEAST_FOLDED)})
     second = first.changed({"one": entry("one")})
     assert second._base is first._base
+
+
+class Hashed(Entry):
+    """An entry whose definition has a hash."""
+
+    __slots__ = ("_content",)
+
+    def __init__(self, name: str, content: str, state: State = "ready") -> None:
+        super().__init__(name, name, READ_FILE, state)
+        object.__setattr__(self, "_content", content)
+
+    @property
+    def content(self) -> str:
+        return self._content
+
+
+def test_another_state_is_no_other_definition():
+    first = EntryTable.empty().changed({"a": Hashed("a", "1"), "b": Hashed("b", "1")})
+    later = first.changed({"a": Hashed("a", "1", "asleep"), "b": Hashed("b", "2"), "c": entry("c")})
+    last = later.changed({"a": None}).changed({"c": entry("c")})
+    assert later.changed_since(first) == {"a", "b", "c"}
+    assert later.redefined_since(first) == {"b", "c"}
+    assert last.redefined_since(later) == {"a", "c"}
+    assert last.redefined_since(first) == {"a", "b", "c"}
+    assert first.redefined_since(EntryTable.empty()) is None
+
+
+def test_what_was_stored_and_is_in_memory_now_has_not_changed():
+    first = EntryTable.empty()
+    moved = first.changed({"b": entry("b")}, moved={"a": entry("a")})
+    assert set(moved) == {"a", "b"}
+    assert moved.changed_since(first) == {"b"}
+
+
+def test_entries_that_lie_elsewhere_are_known_by_their_place():
+    first = EntryTable.empty()
+    changed = first.changed({"a": entry("a")})
+    assert changed.place is first.place
+    assert changed.moved(EntryTable.empty().stored, {}).place is not first.place

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.pool.from_scratch import IDS, StampedTools, change_tools
+from tests.pool.from_scratch import IDS, StampedTools, TellingTools, change_tools, some_source
 from tests.pool.test_random_histories import Mirror, as_seen, check, functions
 from tests.waiting import let_pass
 from tests.workshop import ListedSource
@@ -89,7 +89,6 @@ def test_whoever_changed_is_listed_and_the_others_are_not(path: Path):
     pool = pool_of(again, path)
     assert [source.listed for source in again] == [0, 1, 0]
     check(pool, again)
-    assert pool.beyond_pack() == {"mcp_b_tool_1"}
     assert pool.entries["mcp_b_tool_0"].capability.description == "Tool 0 of b"
 
 
@@ -136,8 +135,9 @@ def step(pool: Pool, sources: list[Any], chance: Random, path: Path) -> None:
     old = chance.choice(sources) if sources else None
     match chance.randrange(6):
         case 0:
-            new = StampedTools(chance.choice(IDS), chance.choice(["mcp", "sdk"]))
-            change_tools(new, chance)
+            new = some_source(chance, ["mcp", "sdk"])
+            for _ in range(chance.choice([1, 12])):
+                change_tools(new, chance)
             pool.add(new)
             sources.append(new)
         case 1 if old:
@@ -145,7 +145,6 @@ def step(pool: Pool, sources: list[Any], chance: Random, path: Path) -> None:
             pool.remove(old)
         case 2:
             write(pool, path)
-            assert pool.beyond_pack() == frozenset()
         case 3 if old:
             [new] = next_day([old])
             sources.remove(old)
@@ -162,7 +161,7 @@ def step(pool: Pool, sources: list[Any], chance: Random, path: Path) -> None:
 def test_any_history_with_packs_comes_to_what_the_sources_are(seed: int, path: Path):
     chance = Random(seed)
     sources: list[Any] = [
-        *servers(*chance.sample(IDS, 4), tools=2),
+        *servers(*chance.sample(IDS, 4), tools=chance.choice([2, 6])),
         functions(chance, packaged=False),
     ]
     for _ in range(6):
@@ -180,19 +179,6 @@ def test_any_history_with_packs_comes_to_what_the_sources_are(seed: int, path: P
         for source in chance.sample(sources, min(1, len(sources))):
             if isinstance(source, StampedTools):
                 change_tools(source, chance)
-
-
-def test_what_a_pack_does_not_tell_is_told(path: Path):
-    first: list[Any] = [*servers("a", "b", "c"), ListedSource(ToolInfo(name="f", description="F"))]
-    write(pool_of(first), path)
-    again = next_day(first)
-    del again[2]
-    again[0].put("tool_9", "new")
-    again[2].listed = (ToolInfo(name="g", description="G"),)
-    pool = pool_of(again, path)
-    gone = {f"mcp_c_tool_{n}" for n in range(4)}
-    assert pool.beyond_pack() == {"mcp_a_tool_9", "f", "g", *gone}
-    assert not pool.fits_pack()
 
 
 @pytest.mark.parametrize("how", ["key", "bytes", "cut", "kind"])
@@ -340,9 +326,9 @@ def test_facts_are_made_once_and_read_as_long_as_their_version_is_the_same(path:
     stored = pool.entries.stored.facts("1")
     assert pool.entries.stored.facts("2") is None
     assert stored
-    assert {text: set(names) for text, names in stored.names.items()} == {
-        f"about {n}": {f"mcp_b_tool_{n}"} for n in range(4)
-    }
+    left = {f"about {n}": {f"mcp_{id}_tool_{n}" for id in "ab"} for n in range(4)}
+    left["about 1"].remove("mcp_a_tool_1")
+    assert {text: set(names) for text, names in stored.names.items()} == left
     assert stored.text_of("mcp_b_tool_2") == "about 2"
     made.clear()
     pool.pack_plan().write(path, KEY, FactMaker("1", make))
@@ -428,3 +414,39 @@ def test_a_rival_that_was_there_before_the_pack_is_a_rival(path: Path, others: i
     check(pool, [rival, *again])
     assert "mcp_a_tool_1" not in pool.entries
     assert "mcp_b_tool_1" in stored_names(pool)
+
+
+def test_a_source_that_tells_what_changed_is_asked_for_nothing_else(path: Path):
+    source = TellingTools("a")
+    for number in range(30):
+        source.put(f"tool_{number}", f"Tool {number}")
+    source.revision()
+    write(pool_of([source]), path)
+    again = source.copied()
+    pool = pool_of([again], path)
+    held = pool.entries
+    del again.tools["tool_3"]
+    again.put("tool_4", "Another one")
+    again.put("new", "New")
+    pool.refresh(again)
+    assert again.listed == 0
+    changed = {"mcp_a_tool_3", "mcp_a_tool_4", "mcp_a_new"}
+    assert pool.entries.changed_since(held) == changed
+    assert set(pool.entries) - stored_names(pool) == changed & set(pool.entries)
+    check(pool, [again])
+    write(pool, path)
+    assert stored_names(pool) == set(pool.entries)
+    check(pool, [again])
+
+
+def test_a_rival_for_one_name_changes_no_other_entry_of_its_server(path: Path):
+    first = servers("a", tools=6)
+    write(pool_of(first), path)
+    again: list[Any] = next_day(first)
+    pool = pool_of(again, path)
+    held = pool.entries
+    pool.add(rival := ListedSource(ToolInfo(name="mcp_a_tool_1", description="")))
+    named = {n for n in pool.entries if n.startswith("mcp_a_tool_1")}
+    assert pool.entries.changed_since(held) == {"mcp_a_tool_1", *named}
+    assert len(named) == 2
+    check(pool, [*again, rival])

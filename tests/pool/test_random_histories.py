@@ -13,6 +13,7 @@ from tests.pool.from_scratch import (
     change_tools,
     fingerprint_from_scratch,
     pool_from_scratch,
+    some_source,
 )
 from tests.workshop import ListedSource
 from toolcrib.model import ToolInfo
@@ -70,7 +71,7 @@ def test_any_history_comes_to_what_the_sources_are(seed: int):
         before, was = pool.entries, as_seen(pool)
         match chance.randrange(6):
             case 0 | 1:
-                new = StampedTools(chance.choice(IDS), chance.choice(["mcp", "mcp", "sdk"]))
+                new = some_source(chance, ["mcp", "mcp", "sdk"])
                 for _ in range(4):
                     change_tools(new, chance)
                 pool.add(new)

@@ -4,11 +4,14 @@ import json
 import pkgutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 import toolcrib.tools
-from toolcrib.sources.builtin_tools import builtin_tools
+from toolcrib.sources.builtin_tools import DECLARATIONS, builtin_tools
+from toolcrib.sources.function_source import FunctionSource
+from toolcrib.sources.tools_yaml import declare_tools
 
 TOOLS = builtin_tools().capabilities()
 
@@ -66,7 +69,28 @@ def test_each_source_is_a_new_one():
     assert len(second.capabilities()) == len(first.capabilities()) + 1
 
 
-def test_listing_the_tools_does_not_load_the_network():
+def test_listing_the_tools_loads_neither_them_nor_what_reads_declarations():
     code = "import sys; from toolcrib.sources.builtin_tools import builtin_tools; builtin_tools(); "
-    code += "sys.exit('httpx' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    code += "print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & {"httpx", "pydantic", "yaml", "toolcrib.tools.clock", "toolcrib.tools.web"}
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
+def test_the_tools_are_listed_as_their_file_and_their_functions_declare_them(platform):
+    declared = FunctionSource()
+    declare_tools(declared, DECLARATIONS, platform=platform)
+    listed = builtin_tools(platform=platform)
+    infos = [replace(it, module="", packaged=True) for it in declared.capabilities()]
+    assert list(listed.capabilities()) == infos
+    assert listed.links == declared.links
+    assert not declared.problems
+
+
+def test_each_listed_function_is_the_one_that_is_declared():
+    declared, listed = FunctionSource(), builtin_tools()
+    declare_tools(declared, DECLARATIONS)
+    for info in TOOLS:
+        ours, theirs = listed._function(info.name), declared._function(info.name)
+        assert (ours.run, ours.signature.schema) == (theirs.run, theirs.signature.schema)

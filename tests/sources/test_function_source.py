@@ -12,8 +12,8 @@ from pydantic import BaseModel
 from tests.workshop import soon
 from toolcrib.errors import BadArguments, NameTaken, UnknownTool
 from toolcrib.model import Call, CallError, Outcome
-from toolcrib.sources import FunctionSource
-from toolcrib.sources.function_source import Description
+from toolcrib.sources import FunctionSource, IncrementalSource
+from toolcrib.sources.function_source import MOST_CHANGES, Description
 
 
 class Point(BaseModel):
@@ -217,3 +217,32 @@ JSON = st.recursive(
 @given(JSON)
 def test_any_json_value_goes_through_an_untyped_parameter_unchanged(value):
     assert run(lambda value: value, value=value).content == value
+
+
+def test_changes_are_told_by_name_as_long_as_they_are_remembered():
+    source = FunctionSource()
+    assert isinstance(source, IncrementalSource)
+    start = source.revision()
+    source.add(_named("a"))
+    source.add(_named("b"))
+    second = source.revision()
+    assert source.changed_since(start) == {"a", "b"}
+    source.remove("a")
+    source.describe("b", Description("tools.yaml:1", {"description": "B"}))
+    with pytest.raises(NameTaken):
+        source.add_several([_named("c"), _named("b")], {})
+    assert source.changed_since(second) == {"a", "b", "c"}
+    assert (source.capability("a"), source.capability("c")) == (None, None)
+    assert (source.capability("b"),) == source.capabilities()
+    assert source.changed_since(source.revision()) == set()
+    for _ in range(MOST_CHANGES):
+        source.add(_named("d"))
+        source.remove("d")
+    assert source.changed_since(second) is None
+
+
+def _named(name):
+    def function() -> None: ...
+
+    function.__name__ = name
+    return function

@@ -26,6 +26,7 @@ The command line is no API: programs use `toolcrib.Crib`. Nobody imports this pa
 console script, which finds `main` here.
 """
 
+import gc
 import sys
 
 from toolcrib.connect import parse_connect, parse_serve_stdio
@@ -59,6 +60,8 @@ def main() -> None:
         if ending.code == INTERRUPTED:
             _interrupted()
         raise
+    finally:
+        gc.freeze()  # at its end Python would look through all that was loaded, three times
 
 
 def _run_command() -> None:

@@ -73,6 +73,7 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
         "connect": CommandEntry(
             "serve:connect_command",
             "Be the MCP server that a client launches: a pipe to the daemon.",
+            stays=True,
         ),
     },
     "Gateway": {
@@ -80,7 +81,7 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
             "gateway:GATEWAY", "Look at the running gateway, stop it, or let it reload."
         ),
         "serve": CommandEntry(
-            "serve:serve_command", "Serve everything as one MCP server on this machine."
+            "serve:serve_command", "Serve everything as one MCP server on this machine.", stays=True
         ),
         "keys": CommandEntry("keys:KEYS", "List the keys of clients, make one, or take one back."),
         "apps": CommandEntry(
@@ -109,6 +110,10 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
         ),
     },
     "Check": {
+        "dashboard": CommandEntry(
+            "dashboard:dashboard_command",
+            "Open the dashboard in the browser: what waits for you, and how the servers are.",
+        ),
         "doctor": CommandEntry(
             "doctor:doctor_command", "Look for what may keep Toolcrib from working; say what to do."
         ),
@@ -116,8 +121,13 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
             "logs:logs_command",
             "Show the log of an MCP server: its starts and ends, and what it writes to stderr.",
         ),
+        "events": CommandEntry(
+            "events:events_command",
+            "Show what happened, the newest last: searches, calls, approvals, servers, clients and"
+            " more.",
+        ),
         "calls": CommandEntry(
-            "logs:calls_command",
+            "events:calls_command",
             "Show the last calls, the newest last: who called what, what the rules said, how it"
             " ended.",
         ),

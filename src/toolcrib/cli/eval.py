@@ -37,10 +37,10 @@ from toolcrib.evaluate import (
 from toolcrib.evaluate import evaluate as run_suite
 from toolcrib.model import Entry
 from toolcrib.settings import Settings, documented
-from toolcrib.store import AuditFile, SqliteStore, VectorCache
+from toolcrib.store import EventFilter, SqliteStore, VectorCache
 from toolcrib.text import list_nearest
 from toolcrib.uses import words_that_led
-from toolcrib.wiring import retention_of
+from toolcrib.wiring import open_events
 
 FIRST_FILE = Path("cases.yaml")
 MOST_CALLS = 10_000
@@ -287,12 +287,13 @@ def _evidence(crib: Crib, entries: Mapping[str, Entry]) -> DraftEvidence:
 
 def _calls(settings: Settings) -> Mapping[str, int]:
     """How often each tool was called and went well, as far as the log goes back."""
-    path = settings.audit_path
-    if not path or not Path(path).exists():
+    path = settings.events_path
+    if not path or not path.exists():
         return {}
-    log = AuditFile(Path(path), retention_of(settings))
+    log = open_events(settings, path)
     try:
-        return Counter(row.tool for row in log.newest(MOST_CALLS) if not row.code)
+        calls = log.newest(MOST_CALLS, EventFilter(kinds=("call",))).values()
+        return Counter(call.name for call in calls if not call.code)
     finally:
         log.close()
 

@@ -98,14 +98,17 @@ class GlobalOptions:
     def mcp(self) -> Generator["McpServers"]:
         """The MCP servers that the settings name, alone; what is wrong goes to stderr, once."""
         from toolcrib.sources.mcp import McpServers
+        from toolcrib.wiring import event_log_of
 
         settings = self.settings()
-        servers = McpServers.open(settings.mcp_config, settings.state_folder)
+        log = event_log_of(settings)
+        servers = McpServers.open(settings.mcp_config, settings.state_folder, record=log.append)
         try:
             warn_once(settings.state_folder, "servers", servers.problems)
             yield servers
         finally:
             servers.close()
+            log.close()
 
 
 def daemon_place(options: GlobalOptions) -> "DaemonFiles":

@@ -7,6 +7,7 @@ Commands with a noun, as `toolcrib keys add`, have older spellings that need no 
 `toolcrib keys` lists. They work for one more release; no help and no page shows them.
 """
 
+import gc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -19,6 +20,9 @@ from toolcrib.cli.completion import completed
 from toolcrib.cli.help import HelpCommand, HelpGroup
 
 Run = Callable[..., None]
+
+OBJECTS_BETWEEN_COLLECTIONS = 50_000
+"""How many objects a command makes before garbage is looked for: most end before they have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +68,14 @@ class ActionGroup(HelpGroup):
 
 
 class CommandEntry(NamedTuple):
-    """A command that need not be loaded: `module:name` in `toolcrib.cli`, and its first line."""
+    """A command that need not be loaded: `module:name` in `toolcrib.cli`, and its first line.
+
+    One that `stays` runs until somebody ends it, and has its garbage collected as usual.
+    """
 
     home: str
     summary: str
+    stays: bool = False
 
     def load(self) -> Run | CommandGroup:
         """The command itself, with all that it imports."""
@@ -100,6 +108,8 @@ class LazyGroup(HelpGroup):
     def load(self, name: str) -> Any:  # noqa: ANN401 - the classes of typer's Click are private
         """The command of this name, as typer runs it."""
         [entry] = [entries[name] for entries in self.table.values() if name in entries]
+        if not entry.stays:
+            gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         command = entry.load()
         if isinstance(command, CommandGroup):
             return get_group(command.typer(name))

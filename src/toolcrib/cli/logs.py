@@ -1,11 +1,9 @@
-"""The commands `toolcrib logs` and `toolcrib calls`: what servers wrote, and what was called."""
+"""The command `toolcrib logs`: what servers wrote."""
 
 import os
 import time
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
@@ -14,37 +12,18 @@ from typing import Annotated
 import typer
 
 from toolcrib.cli.global_options import GlobalOptions
-from toolcrib.cli.screen import AsJson, console, print_json, print_json_line, safe, table
-from toolcrib.errors import ConfigError
+from toolcrib.cli.screen import AsJson, console, print_json_line, safe
 from toolcrib.gateway import log_file
-from toolcrib.names import Origin
 from toolcrib.settings import Settings
-from toolcrib.sources.mcp import log_path, old_log, read_servers, unknown_server
-from toolcrib.store import AuditFile, AuditRow, CallFilter
-from toolcrib.wiring import retention_of
+from toolcrib.sources.mcp import last_log_lines, log_path, read_servers, unknown_server
 
 POLL_S = 0.3
 LOG_LINES = 50
-CALL_LINES = 30
-MOST_AT_ONCE = 10_000
-CALL_COLUMNS = ("tool", "when", "ended", ">ms", "?by", "?rules")
 
 Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on with new ones, until Ctrl-C.")]
 Lines = Annotated[
     int, typer.Option("--lines", "-n", metavar="N", min=0, help="How many of the last ones.")
 ]
-
-
-def last_lines(path: Path, most: int) -> list[str]:
-    """The last so many lines, the newest last, across the file that it becomes when full.
-
-    Empty where there is no log.
-    """
-    last: deque[str] = deque(maxlen=most)
-    for each in (old_log(path), path):
-        with suppress(FileNotFoundError), each.open("rb") as file:
-            last += (_decoded(line) for line in file)
-    return list(last)
 
 
 def new_lines(path: Path) -> Iterator[str]:
@@ -97,7 +76,7 @@ def logs_command(
     options: GlobalOptions = context.obj
     settings = options.settings()
     path = _log_path(settings, server)
-    last = last_lines(path, lines)
+    last = last_log_lines(path, lines)
     if not last and not follow and not path.exists():
         console(to_stderr=True).print(safe(_no_log(server)), soft_wrap=True)
         return
@@ -124,100 +103,3 @@ def _no_log(server: str) -> str:
         "The gateway has no log file: it has one when a client starts it. "
         "One that you started with `toolcrib serve` logs to its terminal."
     )
-
-
-def calls_command(
-    context: typer.Context,
-    server: Annotated[
-        str, typer.Option("--server", metavar="SERVER", help="Only those of this MCP server.")
-    ] = "",
-    failed: Annotated[
-        bool, typer.Option("--failed", help="Only those that did not end well.")
-    ] = False,
-    follow: Follow = False,
-    lines: Lines = CALL_LINES,
-    as_json: AsJson = False,
-) -> None:
-    """Show the last calls, the newest last: who called what, what the rules said, how it ended.
-
-    Arguments and results are not logged. `ended` is `ok` or the code of the error, with the effect
-    if the call was sent. With `--follow` and `--json` each call is a line of JSON.
-    """
-    options: GlobalOptions = context.obj
-    settings = options.settings()
-    path = settings.audit_path
-    if path is None:
-        raise ConfigError("these settings log no calls: see `audit.enabled` and `store`")
-    which = _calls_of_server(settings, server) if server else CallFilter()
-    which = which._replace(failed=failed)
-    if not (path.exists() or follow):
-        print_json([]) if as_json else console(to_stderr=True).print("No call is logged yet.")
-        return
-    file = AuditFile(path, retention_of(settings))
-    try:
-        _show_calls(file, which, lines, follow=follow, as_json=as_json)
-    finally:
-        file.close()
-
-
-def _show_calls(
-    file: AuditFile, which: CallFilter, lines: int, *, follow: bool, as_json: bool
-) -> None:
-    before = file.after(0, 1)
-    last = file.after(0, lines, which)
-    if as_json and not follow:
-        print_json([_as_json(row) for row in last.values()])
-        return
-    if not follow:
-        console().print(table("", CALL_COLUMNS, map(_cells, last.values())))
-        return
-    with suppress(KeyboardInterrupt):
-        _print_rows(last.values(), as_json=as_json)
-        _print_rows(_new_calls(file, which, max((*before, *last), default=0)), as_json=as_json)
-
-
-def _print_rows(rows: Iterable[AuditRow], *, as_json: bool) -> None:
-    for row in rows:
-        print_json_line(_as_json(row)) if as_json else _print_call(_cells(row))
-
-
-def _new_calls(file: AuditFile, which: CallFilter, newest: int) -> Iterator[AuditRow]:
-    """The calls after that one, as they are made, for ever."""
-    while True:
-        rows = file.after(newest, MOST_AT_ONCE, which)
-        yield from rows.values()
-        newest = max(rows, default=newest)
-        time.sleep(POLL_S)
-
-
-def _print_call(cells: tuple[str, ...]) -> None:
-    """One call on a line: the widths of later calls are not known yet."""
-    tool, when, ended, took, by, rules = cells
-    line = f"{when}  {tool}  {ended}  {took} ms  {by}  {rules}"
-    console().print(safe(line.replace("\n", " ")), soft_wrap=True)
-
-
-def _cells(row: AuditRow) -> tuple[str, ...]:
-    when = datetime.fromtimestamp(row.at, UTC).astimezone()
-    sent = f" ({row.effect})" if row.effect not in ("", "not_sent") else ""
-    return (
-        row.tool,
-        when.strftime("%m-%d %H:%M:%S"),
-        f"{row.code or 'ok'}{sent}",
-        f"{row.seconds * 1000:.0f}",
-        row.caller,
-        row.verdict or "-",
-    )
-
-
-def _as_json(row: AuditRow) -> dict[str, object]:
-    return row._asdict()
-
-
-def _calls_of_server(settings: Settings, server: str) -> CallFilter:
-    """The calls of one server. Raises `ConfigError` with the nearest names."""
-    servers = {each.id: each for each in read_servers(settings.mcp_config).servers}
-    if server not in servers:
-        raise unknown_server(server, list(servers))
-    source = servers[server].prefix or server
-    return CallFilter(source, Origin("mcp", source, "").stem)

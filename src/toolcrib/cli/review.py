@@ -88,7 +88,7 @@ def _desk(options: GlobalOptions) -> Generator[Desk]:
     with options.mcp() as servers:
         if servers.decisions is None:
             raise ConfigError("there are no MCP servers to review; name a file with --mcp-config")
-        yield Desk(servers.sources, servers.decisions)
+        yield Desk(servers.sources, servers.decisions, servers.record)
 
 
 def _decided(

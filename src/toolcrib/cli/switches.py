@@ -13,7 +13,7 @@ from toolcrib.cli.screen import AsJson, console, number, print_json, safe
 from toolcrib.errors import AmbiguousName, ConfigError
 from toolcrib.names import Origin
 from toolcrib.settings import own_servers_file
-from toolcrib.sources.mcp import McpSource, OwnServersFile, ServerConfig, Switches, read_servers
+from toolcrib.sources.mcp import McpSource, OwnServersFile, ServerConfig, Switches
 from toolcrib.text import list_nearest
 
 Names = Annotated[
@@ -69,7 +69,7 @@ def _switch(options: GlobalOptions, names: Sequence[str], *, on: bool, as_json: 
     own = own_servers_file()
     switched: list[dict[str, object]] = []
     for each in targets:
-        new = _write(own, each, _elsewhere(each.config.id, files), on=on)
+        new = _write(OwnServersFile(own), each, files, on=on)
         server, tools = each.config.id, list(each.tools) if each.pattern else []
         switched.append({"server": server, "pattern": each.pattern, "tools": tools, "changed": new})
         if not as_json:
@@ -79,17 +79,7 @@ def _switch(options: GlobalOptions, names: Sequence[str], *, on: bool, as_json: 
         print_json({"enabled": on, "file": str(own), "switched": switched})
 
 
-def _elsewhere(server: str, files: Sequence[Path]) -> Switches:
-    """What another file than ours switches off of a server."""
-    for file in files:
-        if file != own_servers_file():
-            for config in read_servers([file]).servers:
-                if config.id == server:
-                    return Switches.of(config)
-    return Switches()
-
-
-def _write(own: Path, target: SwitchTarget, base: Switches, *, on: bool) -> bool:
+def _write(own: OwnServersFile, target: SwitchTarget, files: Sequence[Path], *, on: bool) -> bool:
     """Whether that changes anything. Raises `ConfigError`."""
 
     def change(now: Switches) -> Switches:
@@ -97,7 +87,8 @@ def _write(own: Path, target: SwitchTarget, base: Switches, *, on: bool) -> bool
             return replace(now, disabled=not on)
         return now.with_(target.pattern) if on else now.without(target.pattern)
 
-    return OwnServersFile(own).change_switches(target.config.id, base, change)
+    server = target.config.id
+    return own.change_switches(server, own.switches_elsewhere(server, files), change)
 
 
 def _target(name: str, sources: Sequence[McpSource]) -> SwitchTarget:

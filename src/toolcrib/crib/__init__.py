@@ -19,10 +19,12 @@
 `searcher`             one search: the index, the rules, what use teaches, remarks about servers
 `unavailable_servers`  configured servers whose tools cannot be had; `server_purposes` finds them
 `sessions`             opens sessions; `capability_reader` reads skills and agents for callers
+`crib_events`          the events of searches and reveals
 
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway and the commands reach past the programs' side with
-`inventory_of(crib)` and `use_history_of(crib)`; nobody else is promised what is there.
+`inventory_of(crib)`, `events_of(crib)` and `use_history_of(crib)`; nobody else is promised what is
+there.
 """
 
 from typing import TYPE_CHECKING
@@ -30,7 +32,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.crib.crib import HOST, Crib, inventory_of, use_history_of
+    from toolcrib.crib.crib import HOST, Crib, events_of, inventory_of, use_history_of
     from toolcrib.crib.crib_index import CribIndex
     from toolcrib.crib.inventory import Inventory
     from toolcrib.crib.operator import Operator
@@ -38,11 +40,20 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "crib": ("HOST", "Crib", "inventory_of", "use_history_of"),
+            "crib": ("HOST", "Crib", "events_of", "inventory_of", "use_history_of"),
             "crib_index": ("CribIndex",),
             "inventory": ("Inventory",),
             "operator": ("Operator",),
         },
     )
 
-__all__ = ["HOST", "Crib", "CribIndex", "Inventory", "Operator", "inventory_of", "use_history_of"]
+__all__ = [
+    "HOST",
+    "Crib",
+    "CribIndex",
+    "Inventory",
+    "Operator",
+    "events_of",
+    "inventory_of",
+    "use_history_of",
+]

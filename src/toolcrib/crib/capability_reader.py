@@ -4,11 +4,11 @@ import json
 from collections.abc import Sequence
 from functools import partial
 
+from toolcrib import sources
 from toolcrib.crib.inventory import Inventory
 from toolcrib.errors import SourceError
 from toolcrib.execute import Caller, CallRefused, VisibleTools
 from toolcrib.model import AgentInfo, Entry, Outcome, SkillInfo, ToolInfo
-from toolcrib.sources import read_skill_file, skill_files
 from toolcrib.tools import OwnFiles
 from toolcrib.uses import UseAdvice
 
@@ -37,7 +37,7 @@ class CapabilityReader:
             return Outcome(error=refused.error)
         often = visible.among(self._advice.hints(entry.name).often_with)[:MOST_OFTEN_WITH]
         skill = entry.capability
-        files = skill_files(skill, self._own) if isinstance(skill, SkillInfo) else ()
+        files = sources.skill_files(skill, self._own) if isinstance(skill, SkillInfo) else ()
         return Outcome(describe(entry, often, files))
 
     def _skill_file(self, entry: Entry, path: str) -> str:
@@ -49,7 +49,7 @@ class CapabilityReader:
             )
             raise CallRefused("bad_arguments", "arguments", message)
         try:
-            return read_skill_file(skill, path, self._own)
+            return sources.read_skill_file(skill, path, self._own)
         except SourceError as error:
             raise CallRefused("bad_arguments", "arguments", str(error)) from error
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Self, Unpack, overload
 
 from toolcrib.access import Scope
 from toolcrib.crib.capability_reader import CapabilityReader
+from toolcrib.crib.crib_events import SearchRecord
 from toolcrib.crib.crib_index import CribIndex
 from toolcrib.crib.inventory import Inventory
 from toolcrib.crib.live_index import LiveIndex
@@ -35,6 +37,7 @@ from toolcrib.model import (
     Query,
     ToolInfo,
 )
+from toolcrib.observe import EventLog
 from toolcrib.search import Explanation
 from toolcrib.session import Host, Session
 from toolcrib.settings import Settings, default_settings
@@ -42,7 +45,7 @@ from toolcrib.sources import Source, ToolFacts
 from toolcrib.sources.mcp import Offers, RefreshResult, ServerEntry
 from toolcrib.system import LastGoodCopies
 from toolcrib.uses import UseHistory
-from toolcrib.wiring import audit_of, policy_of, tickets_of, use_advice_of
+from toolcrib.wiring import event_log_of, policy_of, tickets_of, use_advice_of
 
 HOST = Caller("host")
 """Who calls when nobody else is named: the program that holds the crib."""
@@ -62,7 +65,8 @@ class Crib:
     ) -> None:
         settings = settings or default_settings(os.environ)
         files = PackFiles.of(settings, _program())
-        self._inventory = inventory = Inventory(settings, files)
+        self._events = event_log_of(settings)
+        self._inventory = inventory = Inventory(settings, files, self._events.append)
         self._live_index = LiveIndex(
             settings, inventory.pool, inventory.changing, embedder, files, say=inventory.report
         )
@@ -71,19 +75,18 @@ class Crib:
         self._advice = use_advice_of(
             settings, inventory.pool, inventory.facts, self._live_index.store_if_there
         )
-        self._audit = audit_of(settings)
         self._rule_file = RuleFile(settings.rules_file, LastGoodCopies(settings.state_folder))
         self._door = Door(
             inventory.pool,
             policy_of(settings, self._rule_file.rules),
-            audit=self._audit,
-            tickets=tickets_of(settings),
+            events=self._events,
+            tickets=tickets_of(settings, self._events.append),
             on_success=lambda caller, tool: self._advice.history.called(caller.id, tool),
             why_unknown=inventory.why_unknown,
         )
         self._searcher = Searcher(inventory, self._live_index, self._advice)
         self._reader = CapabilityReader(inventory, self._advice)
-        self._sessions = Sessions(inventory, self._live_index, self._host)
+        self._sessions = Sessions(inventory, self._live_index, self._host, self._events.append)
         self._operator = Operator(
             inventory, self._searcher, self._door, self._advice, self._rule_file
         )
@@ -199,10 +202,15 @@ class Crib:
 
         `scope` limits what may be found; without one, that of the caller does.
         """
+        began = time.perf_counter()
         query = Query(text, limit, frozenset(kinds))
-        return self._searcher.search(
+        found = self._searcher.search(
             query, self._inventory.scope_of(scope or caller.scope), caller.id
         )
+        if text:  # an empty query browses
+            record = SearchRecord(found, caller, time.time(), time.perf_counter() - began)
+            self._events.append_later("search", record.event)
+        return found
 
     def explain(
         self, text: str, name: str, *, limit: int | None = None, scope: Scope | None = None
@@ -319,8 +327,7 @@ class Crib:
         self._advice.history.close()
         self._live_index.close()
         self._door.tickets.close()
-        if self._audit:
-            self._audit.close()
+        self._events.close()
 
     def __enter__(self) -> Self:
         return self
@@ -365,3 +372,8 @@ def inventory_of(crib: Crib) -> Inventory:
 def use_history_of(crib: Crib) -> UseHistory:
     """What a crib keeps about use, for the commands. Programs are not promised it."""
     return crib._advice.history  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+
+
+def events_of(crib: Crib) -> EventLog:
+    """The log of a crib's events, for the gateway. Programs are not promised it."""
+    return crib._events  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in

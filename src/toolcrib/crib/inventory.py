@@ -35,6 +35,7 @@ from toolcrib.crib.unavailable_servers import UnavailableServers
 from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.execute import Caller
 from toolcrib.model import Entry, EntryGroups, EntryTraits, Json, Kind, NameFilter, ToolInfo
+from toolcrib.observe import Record, drop
 from toolcrib.pool import EntryCache, EntryTable, FactMaker, Pool, PoolPack
 from toolcrib.search import PoolFacts, StoredFacts, facts_of, facts_version
 from toolcrib.settings import Settings
@@ -60,12 +61,15 @@ class Inventory:
     """The pool of one crib and all that feeds it. Safe to share between threads.
 
     `changing` is held by whoever changes the pool. `packs`: where it may be found as it was;
-    `on_left_pack` is called once that was found to be damaged.
+    `on_left_pack` is called once that was found to be damaged. `record` hears of what servers do.
     """
 
-    def __init__(self, settings: Settings, packs: PackFiles | None = None) -> None:
+    def __init__(
+        self, settings: Settings, packs: PackFiles | None = None, record: Record = drop
+    ) -> None:
         self.settings = settings
         self._packs = packs
+        self._record = record
         self.on_left_pack: Callable[[], None] = lambda: None
         self.pool = Pool()
         self.changing = RLock()
@@ -76,13 +80,13 @@ class Inventory:
         self._functions_changed = False
         self._groups = EntryCache[None, EntryGroups]()
         self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], NameFilter]()
-        self._facts = EntryCache[None, PoolFacts]()
+        self._facts = EntryCache[None, tuple[object, PoolFacts]](by_state=False)
         self._seen = EntryCache[Scope, VisibleEntries]()
 
     def open(self, loop: asyncio.AbstractEventLoop | None) -> None:
         """Take in every source that the settings name, once."""
         found = sources_from_settings(
-            self.settings, self._functions, mcp_rules_of(self.settings), loop
+            self.settings, self._functions, mcp_rules_of(self.settings), loop, self._record
         )
         self._problems = found.problems
         self.add_source(*found.sources)
@@ -152,7 +156,7 @@ class Inventory:
         """Take MCP servers in. Raises `ConfigError` and `NameTaken`."""
         settings = self.settings
         servers = McpServers.open_added(
-            server, entry, settings.state_folder, mcp_rules_of(settings)
+            server, entry, settings.state_folder, mcp_rules_of(settings), self._record
         )
         self._look_in_pack()
         self.fleet.add(servers)
@@ -251,14 +255,19 @@ class Inventory:
 
     def facts(self, entries: Mapping[str, Entry]) -> PoolFacts:
         """What search knows of all entries, mended when they change."""
+        place = entries.place if isinstance(entries, EntryTable) else None
+
+        def mended(old: tuple[object, PoolFacts], changed: Collection[str]) -> PoolFacts:
+            former, known = old
+            stored = None if former is place else _stored_facts_of(entries, known, changed)
+            return stored or known.changed(entries, changed)
+
         return self._facts.get(
             entries,
             None,
-            lambda: _stored_facts_of(entries) or PoolFacts.of(entries),
-            lambda old, changed: (
-                (None if changed else _stored_facts_of(entries)) or old.changed(entries, changed)
-            ),
-        )
+            lambda: (place, _stored_facts_of(entries) or PoolFacts.of(entries)),
+            lambda old, changed: (place, mended(old, changed)),
+        )[1]
 
     def fact_maker(self) -> FactMaker:
         """What makes the facts that are stored with entries; those that are known are taken."""
@@ -302,10 +311,16 @@ class Inventory:
         return apps
 
 
-def _stored_facts_of(entries: Mapping[str, Entry]) -> PoolFacts | None:
-    """The facts that were stored with entries, and those of entries in memory; None without any."""
+def _stored_facts_of(
+    entries: Mapping[str, Entry], known: PoolFacts | None = None, changed: Collection[str] = ()
+) -> PoolFacts | None:
+    """The facts that were stored with entries, and those of entries in memory; None without any.
+
+    Those in memory that have not changed are taken from the `known` ones.
+    """
     written = entries.stored.facts(facts_version()) if isinstance(entries, EntryTable) else None
     if not isinstance(entries, EntryTable) or written is None:
         return None
     in_memory = {name: entries[name] for name in entries.names_in_memory()}
-    return PoolFacts.of(in_memory, StoredFacts(written.names, written.text_of))
+    kept = {name: known.of_name(name) for name in in_memory.keys() - changed} if known else {}
+    return PoolFacts.of(in_memory, StoredFacts(written.names, written.text_of), kept)

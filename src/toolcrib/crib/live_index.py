@@ -180,7 +180,7 @@ class LiveIndex:
     def _changed(self, catalog: Catalog, entries: EntryTable) -> Collection[str] | None:
         """The names of the entries that the catalog does not know as they are; None: all."""
         if (before := self._indexed) is not None:
-            names = entries.changed_since(before)
+            names = entries.redefined_since(before)
             return None if names is None else [n for n in names if _differs(n, before, entries)]
         if not self._packed:
             return None

@@ -4,13 +4,15 @@ A question is compared with them, to find servers whose tools cannot be searched
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from toolcrib.model import Entry, EntryGroups, EntryTraits
+from toolcrib.pool import EntryTable
 from toolcrib.sources.mcp import McpSource, ServerCommand, ServerConfig
 from toolcrib.text import Glossary, detect_language, stems, without_stopwords, words
 
@@ -39,32 +41,75 @@ Unreviewed: TypeAlias = Mapping[EntryTraits, Collection[str]]
 class ServerPurposes:
     """The names of servers by each stem of their purpose. Safe to share.
 
-    Worked out once for these very servers and unreviewed tools, not by every search.
+    A purpose is worked out once for a configuration and the unreviewed tools of a server, not by
+    every search; and a change works out those of the servers that it is about.
     """
 
     def __init__(self) -> None:
-        self._last: tuple[Servers, Unreviewed, ServersByStem] = {}, {}, {}
-        self._groups: EntryGroups | None = None
+        self._last = KnownPurposes()
 
     def by_stem(self, servers: Servers, groups: EntryGroups) -> ServersByStem:
         """By the configuration of these servers, and by their tools that wait for a review."""
-        last_servers, last_waiting, found = self._last
-        if last_servers is servers and self._groups is groups:
-            return found
-        waiting = {each: groups[each] for each in groups if each.state == "unreviewed"}
-        if last_servers is not servers or last_waiting != waiting:
-            found = _by_stem(servers, _unreviewed_tools(waiting, groups.entries))
-            self._last = servers, waiting, found
-        self._groups = groups
-        return found
+        last = self._last
+        if last.servers is not servers or last.groups is not groups:
+            self._last = last = last.updated(servers, groups)
+        return last.by_stem
 
 
-def _by_stem(servers: Servers, unreviewed: Mapping[str, Sequence[str]]) -> ServersByStem:
-    found: dict[str, list[str]] = {}
-    for name, source in servers.items():
-        for stem in purpose(source.config, unreviewed.get(source.id or "", ())):
-            found.setdefault(stem, []).append(name)
-    return found
+@dataclass(frozen=True, slots=True)
+class KnownPurposes:
+    """The purposes of `servers`, as they were configured and as their tools waited in `groups`."""
+
+    servers: Servers = field(default_factory=dict[str, McpSource])
+    groups: EntryGroups | None = None
+    waiting: Unreviewed = field(default_factory=dict[EntryTraits, Collection[str]])
+    purposes: Mapping[str, tuple[ServerConfig, frozenset[str]]] = field(
+        default_factory=dict[str, tuple[ServerConfig, frozenset[str]]]
+    )
+    by_stem: ServersByStem = field(default_factory=dict[str, Sequence[str]])
+
+    def updated(self, servers: Servers, groups: EntryGroups) -> "KnownPurposes":
+        """Those of these servers and groups."""
+        waiting = self._waiting_in(groups)
+        stale = set(self._stale(servers, waiting))
+        if not stale:
+            return replace(self, servers=servers, groups=groups, waiting=waiting)
+        tools = _unreviewed_tools(waiting, groups.entries)
+        purposes, by_stem = dict(self.purposes), dict(self.by_stem)
+        for name in stale:
+            _, old = purposes.pop(name, (None, frozenset[str]()))
+            for stem in old:
+                by_stem[stem] = [each for each in by_stem[stem] if each != name]
+            if source := servers.get(name):
+                new = purpose(source.config, tools.get(source.id or "", ()))
+                purposes[name] = source.config, new
+                for stem in new:
+                    by_stem[stem] = [*by_stem.get(stem, ()), name]
+        return KnownPurposes(servers, groups, waiting, purposes, by_stem)
+
+    def _waiting_in(self, groups: EntryGroups) -> Unreviewed:
+        """The names of what waits for a review, by traits. What did not change is not looked at."""
+        before, entries = self.groups, groups.entries
+        names = None
+        if before and isinstance(entries, EntryTable):
+            names = entries.changed_since(before.entries)
+        if before is None or names is None:
+            return {each: groups[each] for each in groups if each.state == "unreviewed"}
+        touched = [each for each in before.touched(groups, names) if each.state == "unreviewed"]
+        now = {**self.waiting, **{each: groups.get(each, ()) for each in touched}}
+        return {traits: names for traits, names in now.items() if names} if touched else now
+
+    def _stale(self, servers: Servers, waiting: Unreviewed) -> Iterator[str]:
+        """The servers that came, went, are configured otherwise, or of which others wait."""
+        if servers is not self.servers:
+            yield from self.purposes.keys() - servers
+            known = self.purposes
+            for name, source in servers.items():
+                if name not in known or known[name][0] is not source.config:
+                    yield name
+        differ = (t for t in {**self.waiting, **waiting} if self.waiting.get(t) != waiting.get(t))
+        if ids := {traits.source_id for traits in differ}:
+            yield from (name for name, source in servers.items() if source.id in ids)
 
 
 def _unreviewed_tools(

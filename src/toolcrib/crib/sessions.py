@@ -12,9 +12,11 @@ from typing import TypeAlias
 from weakref import ReferenceType, ref
 
 from toolcrib.access import Scope
+from toolcrib.crib.crib_events import RecordedReveals
 from toolcrib.crib.inventory import Inventory
 from toolcrib.crib.live_index import LiveIndex
 from toolcrib.execute import Caller
+from toolcrib.observe import Record, conversation_mark
 from toolcrib.pool import EntryCache
 from toolcrib.session import (
     Deferral,
@@ -86,11 +88,16 @@ class Sessions:
     """
 
     def __init__(
-        self, inventory: Inventory, index: LiveIndex, host: Callable[[Caller], Host]
+        self,
+        inventory: Inventory,
+        index: LiveIndex,
+        host: Callable[[Caller], Host],
+        record: Record,
     ) -> None:
         self._inventory = inventory
         self._index = index
         self._host = host
+        self._record = record
         self._plans = EntryCache[tuple[Scope, Deferral, bool], DeferralPlan]()
         self._prices = Prices(token_counter)
         self._messages = SearchedMessages()
@@ -109,11 +116,15 @@ class Sessions:
         settings = self._inventory.settings
         deferral = deferral_of(settings, tool_search, context_window)
         scope = replace(caller.scope, bound=caller.scope.bound.union(bound))
-        caller = self._inventory.restricted(replace(caller, scope=scope))
+        origin = caller.origin._replace(conversation=conversation_mark(id)) if id else caller.origin
+        caller = self._inventory.restricted(replace(caller, scope=scope, origin=origin))
+        reveals = (
+            RequestReveals() if id is None else StoredReveals(self._index.store, caller.id, id)
+        )
         return Session(
             self._host(caller),
             partial(self._plan, caller.scope, deferral),
-            RequestReveals() if id is None else StoredReveals(self._index.store, caller.id, id),
+            RecordedReveals(reveals, caller, self._record),
             prices=self._prices,
             options=session_options_of(settings, deferral, prefetch),
             memory=CallerMessages(self._messages, caller, keeps=id is not None),

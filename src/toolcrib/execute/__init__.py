@@ -22,7 +22,7 @@ never raises.
     dispatch       one source, one deadline, at most one more try of a `read`
     results        a long result, page by page: `result_text` is what of it is text, `pages` cuts
                    it by tokens, `line_search` greps in it
-    audit          a note of every call, however it ended
+    call_record    what is kept of every call, however it ended
 
 It is not search: which tools a model gets to see is for `session` and `gateway` to say. Nothing
 here approves: that is the operator's side, `review` and the command line.
@@ -35,7 +35,6 @@ from toolcrib.lazy import lazy_names
 if TYPE_CHECKING:
     from toolcrib.execute.approval import Approver, DenyingApprover
     from toolcrib.execute.arguments import ArgumentCheck, is_little
-    from toolcrib.execute.audit import Audit
     from toolcrib.execute.caller import Caller
     from toolcrib.execute.door import CallPolicy, Door
     from toolcrib.execute.gates import CallRefused
@@ -50,7 +49,6 @@ else:
         {
             "approval": ("Approver", "DenyingApprover"),
             "arguments": ("ArgumentCheck", "is_little"),
-            "audit": ("Audit",),
             "caller": ("Caller",),
             "door": ("CallPolicy", "Door"),
             "gates": ("CallRefused",),
@@ -68,7 +66,6 @@ __all__ = [
     "ApprovalRequest",
     "Approver",
     "ArgumentCheck",
-    "Audit",
     "CallPolicy",
     "CallRefused",
     "Caller",

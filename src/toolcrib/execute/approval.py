@@ -16,6 +16,8 @@ from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import Entry
 from toolcrib.store import TicketFile
 
+DENIED = "approval_denied"
+
 _log = logging.getLogger(__name__)
 
 
@@ -76,14 +78,22 @@ class Approval:
                 raise _denied(request)
             case "deny":
                 message = f"the operator's rules deny {request.name!r}; do without it"
-                raise CallRefused("approval_denied", "approval", message)
+                raise CallRefused(DENIED, "approval", message)
 
     async def _approved(self, approver: Approver, request: ApprovalRequest) -> bool:
         """Whether it is approved already, or by the approver; False: nobody has answered."""
         with suppress(ToolcribError):  # then a person is asked once more than need be
             if await asyncio.to_thread(self._tickets.spend, request):
                 return True
-        return await _ask(approver, request)
+        try:
+            answered = await _ask(approver, request)
+        except CallRefused as refused:
+            if refused.error.code == DENIED:
+                self._tickets.record(request, "denied", "approver")
+            raise
+        if answered:
+            self._tickets.record(request, "allowed", "approver")
+        return answered
 
     def _spend(self, request: ApprovalRequest) -> None:
         """Use up the ticket of this call; without one, ask for one."""
@@ -117,4 +127,4 @@ async def _ask(approver: Approver, request: ApprovalRequest) -> bool:
 
 def _denied(request: ApprovalRequest) -> CallRefused:
     message = f"this call of {request.name!r} was not approved; do without it"
-    return CallRefused("approval_denied", "approval", message)
+    return CallRefused(DENIED, "approval", message)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from toolcrib.access import Scope
-from toolcrib.model import RootsOf
+from toolcrib.model import NO_ORIGIN, EventOrigin, RootsOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,13 +14,14 @@ class Caller:
     a model says. `roots` says where the file tools that come with Toolcrib work for them, unless
     the settings name folders: the working folder, for a program and its own callers; the roots that
     their MCP client declares; or nowhere. `profile` is the one of the gateway by which they came:
-    some rules are about one alone.
+    some rules are about one alone. `origin` is for events.
     """
 
     id: str
     scope: Scope = field(default_factory=Scope)
     roots: RootsOf = "working_folder"
     profile: str = ""
+    origin: EventOrigin = NO_ORIGIN
 
     def __post_init__(self) -> None:
         if not self.id:

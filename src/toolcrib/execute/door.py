@@ -23,7 +23,7 @@ from typing import Protocol, TypeVar
 
 from toolcrib.execute.approval import Approval, Approver
 from toolcrib.execute.arguments import CHECK_S, ArgumentCheck, is_little
-from toolcrib.execute.audit import Audit, CallRecord
+from toolcrib.execute.call_record import CallRecord
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.dispatch import dispatch
 from toolcrib.execute.gates import (
@@ -50,6 +50,7 @@ from toolcrib.model import (
     ProgressHandler,
     ToolInfo,
 )
+from toolcrib.observe import EventLog
 from toolcrib.pool import Pool
 from toolcrib.sources import Source
 
@@ -112,8 +113,8 @@ class Door:
     """Lets calls through to the tools of a pool. `tickets` are for the operator's side alone.
 
     `on_success` hears of every call to a tool of the pool that went well: who called, and what.
-    `audit` notes every call, however it ended. `why_unknown` may say why a caller has no tool of a
-    name.
+    `events` hears of every call, however it ended. `why_unknown` may say why a caller has no tool
+    of a name.
     """
 
     def __init__(  # noqa: PLR0913 - what a door is given, each by its name
@@ -121,13 +122,13 @@ class Door:
         pool: Pool,
         policy: CallPolicy,
         *,
-        audit: Audit | None = None,
+        events: EventLog | None = None,
         tickets: Tickets | None = None,
         on_success: Callable[[Caller, str], None] = lambda _caller, _tool: None,
         why_unknown: WhyUnknown = _no_reason,
     ) -> None:
         self._pool = pool
-        self._audit = audit
+        self._events = events or EventLog()
         self._on_success = on_success
         self._why_unknown = why_unknown
         self.tickets = tickets or Tickets()
@@ -162,7 +163,7 @@ class Door:
 
         Its time begins when all gates are passed; without `timeout_s`, the setting says how long.
         """
-        record = CallRecord(caller.id, call.name)
+        record = CallRecord(caller, call.name)
         limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         try:
             admitted = await self._admit(call, caller, approver, record)
@@ -176,8 +177,8 @@ class Door:
             patient = timeout_s is None and progress is not None
             context = replace(context, roots=caller.roots, patient=patient)
             outcome = await self._send(admitted, caller, context)
-        if self._audit:
-            self._audit.note(record, outcome)
+        record.end(outcome)
+        self._events.append_later("call", record.event)
         return outcome
 
     def question(self, call: Call, caller: Caller) -> ApprovalRequest | None:

@@ -7,12 +7,14 @@ model can call leads here.
 
 import json
 import secrets
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
 
-from toolcrib.model import Json, PermissionKind, ToolInfo
+from toolcrib.model import Event, Json, PermissionKind, ToolInfo
+from toolcrib.observe import Record, drop
 from toolcrib.store import TicketBinding, TicketFile, TicketRow
 from toolcrib.strict_json import canonical_json, json_digest
 
@@ -53,13 +55,17 @@ def in_memory() -> TicketFile:
 class Tickets:
     """The calls that wait for approval. Made by `Crib`.
 
-    The file is opened when the first is asked for or looked for.
+    The file is opened when the first is asked for or looked for. `record` hears who asks, and what
+    is answered.
 
     Everything here raises `StoreError` when it cannot be read or written.
     """
 
-    def __init__(self, open_file: Callable[[], TicketFile] = in_memory) -> None:
+    def __init__(
+        self, open_file: Callable[[], TicketFile] = in_memory, record: Record = drop
+    ) -> None:
         self._open_file = open_file
+        self._record = record
         self._opened: TicketFile | None = None
         self._starting = Lock()
 
@@ -68,7 +74,12 @@ class Tickets:
 
         With too many of its caller waiting, the oldest of those makes room.
         """
-        return _read(self._file.ask(_binding(request), canonical_json(asdict(request))))
+        row, is_new = self._file.ask(_binding(request), canonical_json(asdict(request)))
+        ticket = _read(row)
+        if is_new:
+            self.record(request, "asked")
+        self._record_expired()
+        return ticket
 
     def spend(self, request: ApprovalRequest) -> bool:
         """Whether this call was approved. If so, the ticket is used up."""
@@ -80,17 +91,37 @@ class Tickets:
 
     def approve(self, id: str) -> bool:
         """Approve one call. False: no such ticket waits, or not any more."""
-        return self._file.approve(id)
+        return self._decided(self._file.approve(id), "allowed")
 
     def reject(self, id: str) -> bool:
         """Take a ticket away. False: no such ticket waits, or not any more."""
-        return self._file.reject(id)
+        return self._decided(self._file.reject(id), "denied")
+
+    def record(self, request: ApprovalRequest, code: str, by: str = "") -> None:
+        """That a person was asked, or has answered. `by`: who has."""
+        facts: dict[str, Json] = {"kind": request.permission_kind, "pin": request.pin}
+        if by:
+            facts["by"] = by
+        event = Event(
+            time.time(), "approval", request.caller, name=request.name, code=code, facts=facts
+        )
+        self._record(event)
 
     def close(self) -> None:
         """Let go of the file; what waits in it goes on waiting."""
         with self._starting:
             if self._opened:
                 self._opened.close()
+
+    def _decided(self, row: TicketRow | None, code: str) -> bool:
+        self._record_expired()
+        if row:
+            self.record(_read(row).request, code, "operator")
+        return row is not None
+
+    def _record_expired(self) -> None:
+        for row in self._file.take_expired():
+            self.record(_read(row).request, "expired")
 
     @property
     def _file(self) -> TicketFile:

@@ -25,9 +25,7 @@ from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.gateway.background_tasks import BackgroundTasks
 from toolcrib.gateway.daemon_lock import DaemonLock
 from toolcrib.gateway.file_watcher import FileWatcher
-from toolcrib.gateway.http.asgi import App
 from toolcrib.gateway.http.guard import HttpGuard
-from toolcrib.gateway.http.web_server import WebServer, listen_on_loopback
 from toolcrib.gateway.limits import (
     ConnectionBounds,
     ExhaustionLog,
@@ -40,6 +38,7 @@ from toolcrib.gateway.server import GatewayServers
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
 from toolcrib.gateway.surface_recorder import SurfaceFile
+from toolcrib.http import App, WebServer, listen_on_loopback
 from toolcrib.settings import GatewaySettings, Settings
 
 LOOK_S = 1.0
@@ -116,7 +115,7 @@ class Daemon:
         `ready` is called with where it is, once clients may come; `ending` when it begins to end.
         """
         asyncio.get_running_loop().set_exception_handler(ExhaustionLog())
-        web, files = WebServer(self._guard(), self._bounds), self._lock.files
+        web, files = self._web_server(), self._lock.files
         web_task = asyncio.create_task(web.serve_on(self._listening))
         self._background.start()
         watching = asyncio.create_task(self._watch())
@@ -230,6 +229,10 @@ class Daemon:
 
     def _serving_state(self, crib: Crib) -> ServingState:
         return ServingState(crib, self._setup.servers, self.port)
+
+    def _web_server(self) -> WebServer:
+        most, strangers, at_once = self._bounds.http, self._bounds.strangers, self._bounds.at_once
+        return WebServer(self._guard(), most=most, strangers=strangers, at_once=at_once)
 
     def _guard(self) -> HttpGuard:
         def transport(principal: Principal) -> App:

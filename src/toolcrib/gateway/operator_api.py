@@ -135,6 +135,20 @@ def operator_handlers(daemon: OperatedDaemon) -> Mapping[str, OperatorHandler]:
         await daemon.reload()
         return True
 
+    async def approvals(_request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
+        return [_ticket(each) for each in daemon.serving.crib.operator.tickets.waiting()]
+
+    async def decide(request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
+        _decide(daemon, str(request.get("id", "")), allowed=request.get("allowed") is True)
+        return True
+
+    named = {each.__name__: each for each in (status, stop, reload, approvals, decide)}
+    return {**named, **_server_handlers(daemon), **command_handlers(daemon)}
+
+
+def _server_handlers(daemon: OperatedDaemon) -> Mapping[str, OperatorHandler]:
+    """What may be asked about the servers, each by its name."""
+
     async def changed(_request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
         await daemon.catch_up()
         return True
@@ -147,21 +161,17 @@ def operator_handlers(daemon: OperatedDaemon) -> Mapping[str, OperatorHandler]:
             await daemon.catch_up()
         return await _refresh(_sources_named(daemon, request.get("servers")), connection)
 
+    async def stop_server(request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
+        (source,) = _sources_named(daemon, [request.get("server")])
+        await asyncio.wrap_future(source.stop())
+        return True
+
     async def forget_login(request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
         (source,) = _sources_named(daemon, [request.get("server")])
         return await asyncio.to_thread(source.forget_login)
 
-    async def approvals(_request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
-        return [_ticket(each) for each in daemon.serving.crib.operator.tickets.waiting()]
-
-    async def decide(request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
-        _decide(daemon, str(request.get("id", "")), allowed=request.get("allowed") is True)
-        return True
-
-    of_servers = (changed, servers, refresh, forget_login)
-    handlers = (status, stop, reload, *of_servers, approvals, decide)
-    named = {handler.__name__: handler for handler in handlers}
-    return {**named, **command_handlers(daemon)}
+    handlers = (changed, servers, refresh, stop_server, forget_login)
+    return {each.__name__: each for each in handlers}
 
 
 def _sources_named(daemon: OperatedDaemon, names: object) -> list[McpSource]:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from toolcrib.crib import Crib
 from toolcrib.gateway.credentials import Authenticator, Keys
-from toolcrib.gateway.http.request_checks import LOOPBACK
 from toolcrib.gateway.http.sessions import HttpSessions
 from toolcrib.gateway.sdk import TransportSecuritySettings
 from toolcrib.gateway.server import GatewayServers
+from toolcrib.http import LOOPBACK
 
 CLOSE_S = 12.0
 

@@ -9,6 +9,7 @@
 `groups`      entries in groups of like ones, so that nobody looks at each of many
 `search`      what a search takes and gives
 `call`        what a call takes and gives; what a tool may ask and say while it runs
+`event`       `Event`: one thing that happened
 `deadline`    how long a call has: one for all who work on it
 `session`     when the tools of a session wait for a search or are shown unasked, and how long a
               conversation is
@@ -56,6 +57,7 @@ from toolcrib.model.capability import (
 )
 from toolcrib.model.deadline import Deadline
 from toolcrib.model.entry import Entry
+from toolcrib.model.event import FINE_CODES, NO_ORIGIN, Event, EventKind, EventOrigin
 from toolcrib.model.groups import EntryGroups, EntryTraits
 from toolcrib.model.search import (
     EXCLUDE_NOTHING,
@@ -74,6 +76,8 @@ from toolcrib.model.session import ConversationTokens, DeferralTrigger, Prefetch
 __all__ = [
     "CALLABLE_STATES",
     "EXCLUDE_NOTHING",
+    "FINE_CODES",
+    "NO_ORIGIN",
     "AgentInfo",
     "Answer",
     "Call",
@@ -89,6 +93,9 @@ __all__ = [
     "Entry",
     "EntryGroups",
     "EntryTraits",
+    "Event",
+    "EventKind",
+    "EventOrigin",
     "Hit",
     "InputHandler",
     "InputMethod",

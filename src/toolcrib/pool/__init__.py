@@ -6,12 +6,13 @@
 `pool`        `Pool`: takes sources in, merges what they list, finds an entry by its name, and knows
               which source an entry comes from. `warm_up_best` starts the sleeping server of a hit
 `merger`      who lists what, who has which name: a change costs what it touches. `listing` is what
-              one source lists, `source_record` a source in the pool, `settlement` what changed
+              one source lists, `source_record` a source in the pool, `near_stems` whose names could
+              be meant as another's, `settlement` what changed
 `entry_table` `EntryTable`: all entries of one moment, which knows what changed since another;
               `entry_cache` for values that are made from them, and mended when they change
 `resolver`    `NameResolver`: which thing a name means, or the error with the nearest names; for
               tools here, and for whatever else has names
-`entries`     what becomes of one capability: its pin, its state, the remedy
+`entries`     what becomes of one capability: its pin, its state, the remedy, its fingerprint
 `events`      `EventBus`: who wants to know when the pool changes
 
 In a file, so that nothing is parsed at the next start and definitions need no memory:

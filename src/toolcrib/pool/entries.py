@@ -6,6 +6,7 @@ pin than we know fields for makes the pin itself, and the pool keeps it.
 
 from collections.abc import Mapping
 from dataclasses import fields
+from hashlib import sha256
 
 from toolcrib.model import Capability, State
 from toolcrib.strict_json import json_digest
@@ -38,3 +39,8 @@ def state(capability: Capability, at_source: State) -> State:
     if not capability.enabled:
         return "disabled"
     return at_source if capability.platform_available else "other_platform"
+
+
+def entry_print(name: str, content: str) -> int:
+    """A number of a name and what is under it; a fingerprint is the sum of them."""
+    return int.from_bytes(sha256(f"{name} {content}".encode()).digest())

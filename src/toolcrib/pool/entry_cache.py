@@ -15,10 +15,12 @@ V = TypeVar("V")
 class EntryCache(Generic[K, V]):
     """Values by key that were made from entries. Safe to share between threads.
 
-    A value of an earlier moment of the same pool is mended, by what changed since.
+    A value of an earlier moment of the same pool is mended, by what changed since. `by_state`:
+    the states of entries matter to the values; else only their definitions do.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_state: bool = True) -> None:
+        self._by_state = by_state
         self._values: dict[K, tuple[Moment | Mapping[str, Entry], V]] = {}
 
     def get(
@@ -38,17 +40,17 @@ class EntryCache(Generic[K, V]):
         made_from, value = self._values.get(key, (None, None))
         if made_from is moment:
             return cast("V", value)
-        changed = _changed(entries, made_from) if update else None
+        changed = self._changed(entries, made_from) if update else None
         made = make() if update is None or changed is None else update(cast("V", value), changed)
         if len(self._values) >= MOST_CACHED and key not in self._values:
             self._values = {}
         self._values[key] = moment, made
         return made
 
-
-def _changed(
-    entries: Mapping[str, Entry], made_from: Moment | Mapping[str, Entry] | None
-) -> Collection[str] | None:
-    if isinstance(entries, EntryTable) and isinstance(made_from, Moment):
-        return entries.changed_after(made_from)
-    return None
+    def _changed(
+        self, entries: Mapping[str, Entry], made_from: Moment | Mapping[str, Entry] | None
+    ) -> Collection[str] | None:
+        if not isinstance(entries, EntryTable) or not isinstance(made_from, Moment):
+            return None
+        after = entries.changed_after if self._by_state else entries.redefined_after
+        return after(made_from)

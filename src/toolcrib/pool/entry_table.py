@@ -10,13 +10,16 @@ so that whatever was made from that one is mended rather than made again: see `e
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import cached_property
-from typing import Protocol, TypeVar, overload
+from typing import NamedTuple, Protocol, TypeVar, overload
 
 from toolcrib.model import Entry, EntryGroups, EntryTraits
 
 MOST_CHANGES = 1 << 16
 LEAST_FOLDED = 512
 SHARE_FOLDED = 64
+
+EMPTY: Mapping[str, Entry] = {}
+_NO_NAMES: frozenset[str] = frozenset()
 
 V = TypeVar("V")
 
@@ -79,32 +82,38 @@ class EntryDict(dict[str, Entry]):
         return _by_bare(self.values())
 
 
+class TableChange(NamedTuple):
+    """The names that a change was about; `restated` are those of which the state alone is new."""
+
+    names: frozenset[str]
+    restated: frozenset[str] = frozenset()
+
+
 class ChangeLog:
     """What each of the last changes of one pool was about, by its number."""
 
     def __init__(self) -> None:
-        self._changes: dict[int, Collection[str]] = {}
+        self._changes: dict[int, TableChange] = {}
         self._size = 0
 
-    def append(self, number: int, names: Collection[str] | None) -> None:
-        """Note the names of a change; the oldest are forgotten where that is too much."""
-        if names is None or len(names) > MOST_CHANGES:
+    def append(self, number: int, change: TableChange | None) -> None:
+        """Note a change; the oldest are forgotten where that is too much. None: nobody knows."""
+        if change is None or len(change.names) > MOST_CHANGES:
             self._changes, self._size = {}, 0
             return
-        self._changes[number] = names
-        self._size += len(names) + 1
+        self._changes[number] = change
+        self._size += len(change.names) + 1
         while self._size > MOST_CHANGES:
-            self._size -= len(self._changes.pop(next(iter(self._changes)))) + 1
+            self._size -= len(self._changes.pop(next(iter(self._changes))).names) + 1
 
-    def between(self, earlier: int, later: int) -> Collection[str] | None:
-        """The names of all changes after one and up to another; None if that is forgotten."""
+    def between(self, earlier: int, later: int) -> Sequence[TableChange] | None:
+        """All changes after one and up to another; None if that is forgotten."""
         changes = self._changes
         if earlier > later or (earlier < later and earlier + 1 not in changes):
             return None
         known = [changes.get(number) for number in range(earlier + 1, later + 1)]
-        if any(names is None for names in known):
-            return None
-        return frozenset(name for names in known if names for name in names)
+        found = [change for change in known if change is not None]
+        return found if len(found) == len(known) else None
 
 
 class Moment:
@@ -116,16 +125,20 @@ class Moment:
         self.log = log
         self.number = number
 
-    def next(self, names: Iterable[str] | None) -> "Moment":
-        """The moment after this one, once these names have changed; None: nobody knows which."""
-        self.log.append(self.number + 1, None if names is None else frozenset(names))
+    def next(self, change: TableChange | None) -> "Moment":
+        """The moment after this one, once something has changed; None: nobody knows what."""
+        self.log.append(self.number + 1, change)
         return Moment(self.log, self.number + 1)
+
+
+NOTHING_CHANGED = TableChange(frozenset())
 
 
 class EntryTable(Mapping[str, Entry]):
     """The entries of a pool at one moment. Safe to share between threads; never changed.
 
     `stored` are those in a file; whoever can read them there all at once need not walk them.
+    `place` is another object once entries lie in another file.
     """
 
     def __init__(
@@ -134,16 +147,18 @@ class EntryTable(Mapping[str, Entry]):
         base: EntryDict,
         delta: Mapping[str, Entry | None],
         moment: Moment,
+        place: object,
     ) -> None:
         self.stored = stored
         self.moment = moment
+        self.place = place
         self._base = base
         self._delta = delta
 
     @classmethod
     def empty(cls) -> "EntryTable":
         """The table of a new pool."""
-        return cls(EntryDict(), EntryDict(), {}, Moment(ChangeLog(), 0))
+        return cls(EntryDict(), EntryDict(), {}, Moment(ChangeLog(), 0), object())
 
     def __getitem__(self, name: str) -> Entry:
         if (found := self._find(name)) is None:
@@ -204,32 +219,55 @@ class EntryTable(Mapping[str, Entry]):
         """
         return self.changed_after(earlier.moment) if isinstance(earlier, EntryTable) else None
 
+    def redefined_since(self, earlier: "EntryTable") -> Collection[str] | None:
+        """The same, without those of which the state alone is another."""
+        return self.redefined_after(earlier.moment)
+
     def changed_after(self, moment: Moment) -> Collection[str] | None:
-        """The same, since the table of that moment."""
-        mine = self.moment
-        return mine.log.between(moment.number, mine.number) if moment.log is mine.log else None
+        """Names that were added, changed or removed since the table of that moment."""
+        changes = self._changes_after(moment)
+        return None if changes is None else _NO_NAMES.union(*(each.names for each in changes))
+
+    def redefined_after(self, moment: Moment) -> Collection[str] | None:
+        """The same, without those of which the state alone is another."""
+        changes = self._changes_after(moment)
+        if changes is None:
+            return None
+        return _NO_NAMES.union(*(each.names - each.restated for each in changes))
 
     def changed(
         self,
         changes: Mapping[str, Entry | None],
         stored: StoredEntries | None = None,
-        names: Collection[str] | None = (),
+        names: TableChange | None = NOTHING_CHANGED,
+        moved: Mapping[str, Entry] = EMPTY,
     ) -> "EntryTable":
         """The table of the next moment: with these in place of what was in memory; None: gone.
 
         `stored` takes the place of what was, where it is given; `names` are those that changed
-        with it, None if it is not worth while to say.
+        with it, None if it is not worth while to say. `moved` are entries that were stored and
+        now are in memory, of which nothing else is new.
         """
-        delta, base = {**self._delta, **changes}, self._base
+        delta, base = {**self._delta, **moved, **changes}, self._base
         if len(delta) > max(LEAST_FOLDED, len(base) // SHARE_FOLDED):
             whole = {**base, **delta}
             base, delta = EntryDict({k: each for k, each in whole.items() if each is not None}), {}
-        moment = self.moment.next(None if names is None else (*changes, *names))
-        return EntryTable(self.stored if stored is None else stored, base, delta, moment)
+        moment = self.moment.next(None if names is None else self._change(changes, names))
+        kept = self.stored if stored is None else stored
+        return EntryTable(kept, base, delta, moment, self.place)
 
     def moved(self, stored: StoredEntries, in_memory: Mapping[str, Entry]) -> "EntryTable":
         """The table of the next moment, of which nothing is new but where its entries lie."""
-        return EntryTable(stored, EntryDict(in_memory), {}, self.moment.next(()))
+        moment = self.moment.next(NOTHING_CHANGED)
+        return EntryTable(stored, EntryDict(in_memory), {}, moment, object())
+
+    def _change(self, changes: Mapping[str, Entry | None], stored: TableChange) -> TableChange:
+        restated = (n for n, each in changes.items() if each and _is_restated(self._find(n), each))
+        return TableChange(stored.names.union(changes), stored.restated.union(restated))
+
+    def _changes_after(self, moment: Moment) -> Sequence[TableChange] | None:
+        mine = self.moment
+        return mine.log.between(moment.number, mine.number) if moment.log is mine.log else None
 
     def _find(self, name: str) -> Entry | None:
         found = self._delta[name] if name in self._delta else self._base.get(name)
@@ -256,6 +294,11 @@ class EntryValues(ValuesView[Entry]):
         table = self._table
         yield from (table[name] for name in table.names_in_memory())
         yield from table.stored.values()
+
+
+def _is_restated(old: Entry | None, new: Entry) -> bool:
+    """Whether two entries of a name have one definition, by its hash."""
+    return old is not None and bool(new.content) and old.content == new.content
 
 
 def _by_bare(entries: Iterable[Entry]) -> Mapping[str, Sequence[str]]:

@@ -5,17 +5,17 @@ object. The definition of an entry gets its name and its pin when somebody reads
 """
 
 import marshal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, replace
 from functools import lru_cache, partial
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 from toolcrib.model import Capability, Entry, State
 from toolcrib.names import NameStems, Origin
 from toolcrib.pool.entries import pin, remedy, state
-from toolcrib.sources import Source, StampedSource
+from toolcrib.sources import IncrementalSource, Source, StampedSource
 from toolcrib.strict_json import json_digest
 
 CONTENT_BYTES = 16
@@ -169,6 +169,44 @@ def list_stamped(source: Source, earlier: Listing) -> tuple[str, Listing]:
     return "", rows
 
 
+class ListingChange(NamedTuple):
+    """What a source lists otherwise, the own names of what it lists no longer; at a revision."""
+
+    rows: Listing
+    gone: Collection[str]
+    revision: str
+
+
+def list_changes(source: Source, since: str) -> ListingChange | None:
+    """What a source lists otherwise than at an earlier revision; None if it cannot tell.
+
+    Raises what the source raises.
+    """
+    incremental, revision = as_incremental(source), revision_of(source)
+    names = incremental.changed_since(since) if incremental and since and revision else None
+    if incremental is None or names is None:
+        return None
+    listed = {name: incremental.capability(name) for name in names}
+    rows = {
+        Origin.of(given): GivenCapability.of(given, source.state(name))
+        for name, given in listed.items()
+        if given
+    }
+    gone = [name for name, given in listed.items() if not given]
+    return ListingChange(rows, gone, revision) if revision == revision_of(source) else None
+
+
+def as_incremental(source: Source) -> IncrementalSource | None:
+    """A source that can tell what changed, as such; None if it cannot."""
+    return cast("IncrementalSource", source) if _tells_changes(type(source)) else None
+
+
+def revision_of(source: Source) -> str:
+    """The revision of a source; empty if it has none."""
+    incremental = as_incremental(source)
+    return incremental.revision() if incremental else ""
+
+
 def as_stamped(source: Source) -> StampedSource | None:
     """A source that has stamps, as such; None if it has none."""
     return cast("StampedSource", source) if _has_stamps(type(source)) else None
@@ -190,6 +228,11 @@ def content_of(given: Capability) -> str:
     return blake2b(content, digest_size=CONTENT_BYTES).hexdigest()
 
 
+def as_before(row: Listed, earlier: Listed | None) -> Listed:
+    """The earlier one of two rows of one definition, unless the state is another."""
+    return earlier if earlier and earlier.state == row.state else row
+
+
 def _listed(given: Capability, earlier: Listed | None, at_source: State) -> Listed:
     if earlier is None:
         return GivenCapability.of(given, at_source)
@@ -199,6 +242,11 @@ def _listed(given: Capability, earlier: Listed | None, at_source: State) -> List
 @lru_cache
 def _has_stamps(kind: type[Source]) -> bool:
     return issubclass(kind, StampedSource)
+
+
+@lru_cache
+def _tells_changes(kind: type[Source]) -> bool:
+    return issubclass(kind, IncrementalSource)
 
 
 @lru_cache

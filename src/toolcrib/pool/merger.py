@@ -1,9 +1,9 @@
 """All sources put together: who lists what, who has which name, and what a change comes to.
 
 Most sources of a large pool lie in a file, and nobody looks at their rows: they have their plain
-names, and no other source shares their id or their names. Such a source is *stored*. As soon as
-something touches one of its rows, a rival for a name or another list, the rows of that source are
-taken into memory, where everything is decided row by row. Either way the same entries come out.
+names, and no other source shares their id or their names. Such a source is *stored*. The rows that
+it lists otherwise later are taken into memory, where everything is decided row by row; all of its
+rows are, as soon as there is a rival for one of its names. Either way the same entries come out.
 
 Whoever changes the pool is alone here; what readers hold are tables, which never change.
 """
@@ -15,15 +15,14 @@ from toolcrib.names import (
     RESERVED_NAMES,
     NameBook,
     Origin,
-    SourceStems,
-    prefixes,
     reserved_message,
 )
 from toolcrib.pool.entry_table import EntryTable
-from toolcrib.pool.listing import AT_SOURCE, Listing
+from toolcrib.pool.listing import AT_SOURCE, Listing, as_before
+from toolcrib.pool.near_stems import NearStems
 from toolcrib.pool.pool_pack import PoolPack
 from toolcrib.pool.settlement import Settlement, news_of, print_difference
-from toolcrib.pool.source_record import Place, SourceRecord
+from toolcrib.pool.source_record import Place, RecordChange, SourceRecord
 from toolcrib.pool.stored_entry import StoredRows
 from toolcrib.pool.stored_sources import StoredSources
 from toolcrib.sources import Source
@@ -38,16 +37,16 @@ class Merger:
         self.fingerprint = 0
         self.stored = StoredSources()
         self._sources: dict[str, Source] = {}
-        self._stored_sources: tuple[StoredRows | None, Mapping[int, Source]] = None, {}
+        self._shown: Mapping[int, SourceRecord] = {}
+        self._is_shown = True
+        self._stored_sources: tuple[StoredRows | None, Mapping[int, SourceRecord]] = None, {}
         self._number = 0
         self._places: dict[Origin, Place] = {}
         self._names = NameBook(self._take_by_name)
-        self._stems = SourceStems()
-        self._reserved: tuple[Origin, ...] = ()
+        self._stems = NearStems()
         self._keys: dict[Origin, set[SourceRecord]] = {}
         self._at: dict[int, SourceRecord] = {}
         self._touched: dict[Origin, None] = {}
-        self._stems_touched: dict[str, None] = {}
         self._taken: dict[str, Entry] = {}
 
     def add(self, source: Source) -> SourceRecord:
@@ -57,7 +56,6 @@ class Merger:
             self._number += 1
             record = self.records[id(source)] = SourceRecord(source, self._number)
             self._stems.add(record.origin)
-            self._stems_touched[record.origin.stem] = None
         return record
 
     def drop(self, source: Source) -> None:
@@ -66,62 +64,75 @@ class Merger:
         if record is None:
             return
         if record.stored is not None:
-            self.stored.remove(self._leave_pack(record))
+            self.stored.remove(self._leave_pack(record, record.stored))
         self._put(record, {})
         self._stems.remove(record.origin)
-        self._stems_touched[record.origin.stem] = None
 
     def reserve(self, origins: Iterable[Origin]) -> None:
         """Count these as sources that are there, in place of those that were reserved before."""
-        before, self._reserved = self._reserved, tuple(origins)
-        for each in self._reserved:
-            self._stems.add(each)
-        for each in before:
-            self._stems.remove(each)
-        self._stems_touched |= dict.fromkeys(each.stem for each in (*before, *self._reserved))
+        self._stems.reserve(origins)
 
     def adopt(self, record: SourceRecord, stored: int, state: State) -> None:
         """Have what the pack has of a source that is new, in the state of its source."""
         self.stored.put(stored, state)
-        record.stored, self._at[stored] = stored, record
+        record.stored, self._at[stored], self._is_shown = stored, record, False
         self._count(record, {record.origin})
         if self.stored.is_entangled(stored) or len(self._keys[record.origin]) > 1:
             self._take(record)
 
     def restate(self, record: SourceRecord, state: State) -> None:
         """Have a source in another state; what it lists is as it was."""
-        if record.stored is None:
-            self._put(record, {key: row.in_state(state) for key, row in record.rows.items()})
-        else:
+        if record.stored is not None:
             self.stored.put(record.stored, state)
+        if record.rows:
+            self._put(record, {key: row.in_state(state) for key, row in record.rows.items()})
 
     def listing(self, record: SourceRecord) -> Listing:
         """What a source listed last, wherever it lies."""
-        return record.rows if record.stored is None else self.stored.listing(record.stored)
+        if record.stored is None:
+            return record.rows
+        return {**self.stored.listing(record.stored), **record.rows}
 
     def put(self, record: SourceRecord, rows: Listing) -> None:
         """Have this as what a source lists from now on."""
-        if record.stored is not None:
-            if state := self.stored.common_state(record.stored, rows):
-                self.stored.put(record.stored, state)
+        at = record.stored
+        state = None if at is None else self.stored.common_state(at, rows.values())
+        if at is not None and state:
+            others = {k: row for k, row in rows.items() if not self.stored.is_packed(row, state)}
+            if 2 * len(others) <= len(rows) and record.owns(others):
+                gone = [each for each in self.listing(record) if each not in rows]
+                self.stored.put(at, state)
+                self.change(record, others, gone)
                 return
-            self._take(record)
+        self._take(record)
         self._put(record, rows)
+
+    def change(self, record: SourceRecord, rows: Listing, gone: Collection[Origin] = ()) -> None:
+        """Have these in place of what a source listed under the same origins; the rest stays."""
+        if record.stored is not None and not record.owns(rows):
+            self._take(record)
+        if record.stored is not None:
+            self._take_rows(record, record.stored, (*rows, *gone))
+        new = {key: row for key, row in rows.items() if record.rows.get(key) is not row}
+        left = [each for each in gone if each in record.rows]
+        self._reclaim(record, record.change(new, left), new, left)
 
     def settle(self, before: EntryTable) -> Settlement:
         """The table with all that was changed since `before`."""
-        self._take_near_stems()
+        for record in list(self._stems.stored_nearby(self._at.values(), self.stored)):
+            self._take(record)
         self._take_wanted()
         renamed = self._names.settle()
-        near = self._near_touched_stems()
+        near = self._stems.origins_nearby(self.records.values())
         changes = self._replace(dict.fromkeys((*self._touched, *renamed, *near)))
         stored = self.stored.settle()
         self.fingerprint += print_difference(before, changes, stored)
         news = news_of(before, changes, stored)
-        entries = before.changed({**self._taken, **changes}, stored.entries, stored.names)
+        entries = before.changed(changes, stored.entries, stored.names, moved=self._taken)
         if stored.entries is not None:
             self._show(stored.entries)
-        self._touched, self._stems_touched, self._taken = {}, {}, {}
+        self._stems.settled()
+        self._touched, self._taken = {}, {}
         return Settlement(entries, news)
 
     def source_of(self, name: str) -> Source | None:
@@ -131,7 +142,7 @@ class Merger:
         rows, sources = self._stored_sources
         number = rows.source_at(name) if rows else None
         if number is not None:
-            return sources[number]
+            return sources[number].source
         return self._sources.get(name)  # it may have been taken into memory just now
 
     def is_alone(self, record: SourceRecord) -> bool:
@@ -148,9 +159,9 @@ class Merger:
 
     def state_of(self, record: SourceRecord) -> State | None:
         """The state that all rows of a source have from it; None if they have several."""
-        if record.stored is not None:
-            return self.stored.state(record.stored)
         states: set[State] = {r.state for r in record.rows.values() if r.state in AT_SOURCE}
+        if record.stored is not None and (state := self.stored.state(record.stored)):
+            states.add(state)
         return states.pop() if len(states) == 1 else None
 
     def go_over(
@@ -167,20 +178,22 @@ class Merger:
         for record, number in numbers.items():
             states[number] = self.state_of(record)
         self._at = {number: record for record, number in numbers.items()}
-        self._taken = {}
+        self._is_shown, self._taken = False, {}
         rows = self.stored.open(pack, states)
         self._show(rows)
         for record, number in numbers.items():
             for origin in record.rows:
                 self._forget(origin)
             record.list({})
-            record.stored, record.keys = number, frozenset({record.origin})
+            record.stored = number
             self._count(record, record.keys)
         return before.moved(rows, {each.name: each for each in self.entries_in_memory()})
 
     def _show(self, rows: StoredRows) -> None:
         """Let readers find the sources of these rows, all of one moment."""
-        self._stored_sources = rows, {number: each.source for number, each in self._at.items()}
+        if not self._is_shown:
+            self._shown = dict(self._at)
+        self._is_shown, self._stored_sources = True, (rows, self._shown)
 
     def _forget(self, origin: Origin) -> None:
         """Let go of a row in memory that is looked up in the pack from now on."""
@@ -189,16 +202,29 @@ class Merger:
             self._sources.pop(entry.name, None)
 
     def _put(self, record: SourceRecord, rows: Listing) -> None:
-        """Have these rows in memory as those of a record."""
-        before, was_packaged = record.rows, record.is_packaged
-        self._uncount(record, record.list(rows))
+        """Have these rows in memory as all those of a record."""
+        before = record.rows
+        new = [key for key, row in rows.items() if before.get(key) is not row]
+        gone = [key for key in before if key not in rows]
+        self._reclaim(record, record.list(rows), new, gone)
+
+    def _reclaim(
+        self,
+        record: SourceRecord,
+        change: RecordChange,
+        new: Collection[Origin],
+        gone: Collection[Origin],
+    ) -> None:
+        """Count a record among those that list the new ones, and out where it lists no more."""
+        self._uncount(record, change.keys_gone)
         self._count(record, record.keys)
-        moved = before and record.is_packaged != was_packaged
-        for origin in [each for each in before if moved or each not in rows]:
+        for origin in gone:
             self._unclaim(origin, record)
-        for origin, row in rows.items():
-            if moved or before.get(origin) is not row:
-                self._claim(origin, record)
+        for origin in set(record.rows).difference(new) if change.is_ranked_anew else ():
+            self._unclaim(origin, record)
+            self._claim(origin, record)
+        for origin in new:
+            self._claim(origin, record)
 
     def _claim(self, origin: Origin, record: SourceRecord) -> None:
         place = self._places.setdefault(origin, Place())
@@ -233,10 +259,24 @@ class Merger:
                 del self._keys[key]
 
     def _take(self, record: SourceRecord) -> None:
-        """Take the rows of a stored source into memory; entries that were there stay there."""
-        at = self._leave_pack(record)
-        now, seen = self.stored.listing(at), self.stored.seen_listing(at)
+        """Take all rows of a source into memory; entries that were there stay there."""
+        if record.stored is None:
+            return
+        at, others = self._leave_pack(record, record.stored), record.rows
+        seen = self.stored.seen_listing(at)
+        now = {key: as_before(row, seen.get(key)) for key, row in self.stored.listing(at).items()}
         self.stored.take(at)
+        self._have_seen(record, seen)
+        self._put(record, {**others, **now})
+
+    def _take_rows(self, record: SourceRecord, at: int, origins: Iterable[Origin]) -> None:
+        """Take some rows of a stored source into memory, as they were."""
+        rows = self.stored.rows_of(at, origins)
+        self._have_seen(record, self.stored.seen_listing(at, rows))
+        self.stored.take_rows(at, rows)
+
+    def _have_seen(self, record: SourceRecord, seen: Listing) -> None:
+        """Have rows in memory that were looked up in the pack so far."""
         for origin, row in seen.items():
             place = self._places[origin] = Place()
             place.claims, place.listed = (record,), row
@@ -244,15 +284,12 @@ class Merger:
             self._names.enter(origin, entry.name)
             self._taken[entry.name] = entry
             self._sources[entry.name] = record.source
-        record.rows = seen
-        self._put(record, now)
+        record.rows = {**record.rows, **seen}
 
-    def _leave_pack(self, record: SourceRecord) -> int:
+    def _leave_pack(self, record: SourceRecord, number: int) -> int:
         """Look a source up in the pack no longer; the number that it has there."""
-        [number] = [record.stored] if record.stored is not None else []
         del self._at[number]
-        record.stored = None
-        record.keys = frozenset({record.origin})
+        record.stored, self._is_shown = None, False
         return number
 
     def _take_by_name(self, name: str) -> None:
@@ -270,36 +307,6 @@ class Merger:
             wanted = iter(names.every_name()) if new else iter(())
         for at in new.intersection({self.stored.source_at(name) for name in tuple(wanted)}):
             self._take(self._at[at])
-
-    def _take_near_stems(self) -> None:
-        """Take the stored sources of which a name could be meant as one of another source."""
-        if not self._at or not any(self._stems_touched):
-            return
-        by_stem = {each.origin.stem: each for each in self._at.values()}
-        for touched in tuple(self._stems_touched):
-            pairs = [(part, touched) for part in prefixes(touched)]
-            pairs += [(touched, longer) for longer in self._stems.longer(touched)]
-            for stem, other in pairs:
-                record = by_stem.get(stem)
-                if record and record.stored is not None and self._is_near(record, other):
-                    self._take(record)
-
-    def _is_near(self, record: SourceRecord, stem: str) -> bool:
-        """Whether a name of a stored source may begin with the stem of another one."""
-        own, at = record.origin.stem, record.stored
-        if at is None or stem == own:
-            return self._stems.is_shared(own)
-        return stem in self._stems and self.stored.has_bare(at, stem[len(own) :])
-
-    def _near_touched_stems(self) -> Iterable[Origin]:
-        """The origins in memory whose name may begin with a stem that came or went."""
-        touched = frozenset(filter(None, self._stems_touched))
-        parts = {part for stem in touched for part in prefixes(stem)}
-        heads = tuple({stem.partition("_")[0] for stem in touched})
-        for record in self.records.values() if touched else ():
-            is_counted = [key in self._stems for key in record.keys]
-            if not all(is_counted) or any(key.stem in parts for key in record.keys):
-                yield from (each for each in record.rows if _begins(each, heads, touched))
 
     def _replace(self, dirty: Iterable[Origin]) -> Mapping[str, Entry | None]:
         """Make the entries of these origins anew; what is otherwise now, by name."""
@@ -334,12 +341,6 @@ class Merger:
         if before and was is listed and (before.name, before.overlaps) == (name, near):
             return before
         return listed.entry(name, near)
-
-
-def _begins(origin: Origin, heads: tuple[str, ...], stems: Collection[str]) -> bool:
-    """Whether the name of an origin begins with one of the stems."""
-    begins = (origin.prefix or origin.own_name).startswith(heads)
-    return begins and any(part in stems for part in prefixes(origin.text))
 
 
 def _refused(origin: Origin, source: Source) -> str:

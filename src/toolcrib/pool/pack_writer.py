@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from toolcrib.model import Entry, JsonObject, State
+from toolcrib.names import Origin
 from toolcrib.pool.definition_codec import encode_card, encode_definition, traits_number
-from toolcrib.pool.listing import AT_SOURCE, GivenCapability, Listed, Listing, as_stamped
+from toolcrib.pool.entries import entry_print
+from toolcrib.pool.listing import AT_SOURCE, GivenCapability, Listed, as_stamped
 from toolcrib.pool.merger import Merger
 from toolcrib.pool.pack_columns import (
     ItemWriter,
@@ -18,7 +20,6 @@ from toolcrib.pool.pack_columns import (
     written_later,
 )
 from toolcrib.pool.pool_pack import KIND, PIN_BYTES, STATES, VERSION, PoolPack, RawRow
-from toolcrib.pool.settlement import entry_print
 from toolcrib.pool.source_record import SourceRecord
 from toolcrib.pool.stored_entry import StoredCapability
 from toolcrib.store import write_pack
@@ -28,33 +29,37 @@ PlannedRow: TypeAlias = tuple[str, str, Listed]
 
 
 class PlannedSource(NamedTuple):
-    """A source as it is written. `listing` tells whether it still lists the same."""
+    """A source as it is written.
+
+    `stored` and `edition`, those of its record, tell whether it still lists the same.
+    """
 
     record: SourceRecord
     summary: JsonObject
     rows: Collection[PlannedRow]
-    listing: Listing | int
+    stored: int | None
+    edition: object
     is_entangled: bool
     stamp: str
 
 
 class PackedListing(Collection[PlannedRow]):
-    """The rows of a source of an older pack, read one by one."""
+    """Rows of a source of an older pack, read one by one."""
 
-    def __init__(self, pack: PoolPack, number: int, state: State) -> None:
+    def __init__(self, pack: PoolPack, rows: Sequence[int], state: State) -> None:
         self._pack = pack
-        self._source = pack.sources[number]
+        self._rows = rows
         self._state: State = state
 
     def __len__(self) -> int:
-        return self._source.stop - self._source.start
+        return len(self._rows)
 
     def __contains__(self, row: object) -> bool:
         return any(row == each for each in self)
 
     def __iter__(self) -> Iterator[PlannedRow]:
         pack = self._pack
-        for row in range(self._source.start, self._source.stop):
+        for row in self._rows:
             listed = StoredCapability(pack, row, pack.state(row, self._state))
             yield pack.name(row), pack.bare(row), listed
 
@@ -69,21 +74,15 @@ class FactMaker(NamedTuple):
 class PackPlan:
     """What a pool is at one moment, to be written. Made by `Pool.pack_plan`.
 
-    `others` are the contents by name of what is not written: it has no stamp. `pack` is the one
-    that some of it is looked up in.
+    What has no stamp is not written. `pack` is the one that some of it is looked up in.
     """
 
     def __init__(
-        self,
-        fingerprint: str,
-        sources: Sequence[PlannedSource],
-        others: Mapping[str, str],
-        pack: PoolPack | None,
+        self, fingerprint: str, sources: Sequence[PlannedSource], pack: PoolPack | None
     ) -> None:
         self.fingerprint = fingerprint
         self.pack = pack
         self.sources = sources
-        self.others = others
 
     @property
     def size(self) -> int:
@@ -132,7 +131,6 @@ class _Columns:
             **{name: (each,) for name, each in (texts | hash_sections("bares", bares)).items()},
             "sources": self._source_table(),
             "fact_texts": self._fact_texts(),
-            "others": (json.dumps(self._plan.others).encode(),),
         }
 
     def _listed(self) -> Iterator[Listed]:
@@ -183,35 +181,39 @@ class _Columns:
 def plan_pack(merger: Merger) -> PackPlan:
     """What the sources of a pool are now; those without a stamp are not written."""
     planned = [each for record in merger.records.values() if (each := _planned(merger, record))]
-    written = {id(each.record) for each in planned}
-    others = {
-        entry.name: entry.content
-        for record in merger.records.values()
-        if id(record) not in written
-        for origin in record.rows
-        if (entry := merger.entry_of(origin))
-    }
-    return PackPlan(f"{merger.fingerprint:x}", planned, others, merger.stored.pack)
+    return PackPlan(f"{merger.fingerprint:x}", planned, merger.stored.pack)
 
 
 def _planned(merger: Merger, record: SourceRecord) -> PlannedSource | None:
-    source, pack, number, stamp = record.source, merger.stored.pack, record.stored, record.stamp
-    stamped = as_stamped(source)
+    stamped, stamp = as_stamped(record.source), record.stamp
     if not stamped or not merger.is_alone(record) or not stamp or stamped.stamp() != stamp:
         return None
-    if pack and number is not None:
-        rows = PackedListing(pack, number, merger.stored.state(number) or "asleep")
-        return PlannedSource(
-            record, stamped.summary(), rows, number, is_entangled=False, stamp=stamp
-        )
     entries = {origin: merger.entry_of(origin) for origin in record.rows}
-    rows = [(e.name, e.bare, record.rows[origin]) for origin, e in entries.items() if e]
     if not all(len(entry.pin) == 2 * PIN_BYTES for entry in entries.values() if entry):
         return None
     plain = all(e and (e.name, e.overlaps) == (o.plain_name(), ()) for o, e in entries.items())
     return PlannedSource(
-        record, stamped.summary(), rows, record.rows, is_entangled=not plain, stamp=stamp
+        record,
+        stamped.summary(),
+        _planned_rows(merger, record, entries),
+        record.stored,
+        record.edition,
+        is_entangled=not plain,
+        stamp=stamp,
     )
+
+
+def _planned_rows(
+    merger: Merger, record: SourceRecord, entries: Mapping[Origin, Entry | None]
+) -> Collection[PlannedRow]:
+    """Those that lie in the pack of now, and those in memory."""
+    pack, number = merger.stored.pack, record.stored
+    in_memory = [(e.name, e.bare, record.rows[origin]) for origin, e in entries.items() if e]
+    if pack is None or number is None:
+        return in_memory
+    state = merger.stored.state(number) or "asleep"
+    packed = PackedListing(pack, merger.stored.rows(number), state)
+    return [*packed, *in_memory] if in_memory else packed
 
 
 def _raw_card(listed: Listed) -> bytes:

@@ -9,12 +9,18 @@ from toolcrib.model import Answer, Capability, Entry, SourceKind
 from toolcrib.names import Origin
 from toolcrib.pool.entry_table import EntryTable
 from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
-from toolcrib.pool.listing import as_stamped, content_of, list_stamped, stamp_of
+from toolcrib.pool.listing import (
+    as_stamped,
+    content_of,
+    list_changes,
+    list_stamped,
+    revision_of,
+    stamp_of,
+)
 from toolcrib.pool.merger import Merger
 from toolcrib.pool.pack_writer import PackPlan, PlannedSource, plan_pack
 from toolcrib.pool.pool_pack import PoolPack
 from toolcrib.pool.resolver import entry_names
-from toolcrib.pool.stored_entry import changed_beyond
 from toolcrib.sources import SleepingSource, Source
 
 
@@ -152,13 +158,6 @@ class Pool:
             if each.stamp
         )
 
-    def beyond_pack(self) -> frozenset[str]:
-        """The names of which the pack tells something else, or nothing, or too much.
-
-        That is what an index that was written with the pack has to be told.
-        """
-        return frozenset(changed_beyond(self._pack, self.entries)) if self._pack else frozenset()
-
     def leave_pack(self) -> None:
         """List again what was looked up in a pack, since that is damaged."""
         merger, self._pack = self._merger, None
@@ -189,9 +188,10 @@ class Pool:
         record, merger = planned.record, self._merger
         if merger.records.get(id(record.source)) is not record or planned.is_entangled:
             return False
-        if record.stored is None:
-            return record.rows is planned.listing and merger.is_alone(record)
-        return record.stored == planned.listing and merger.stored.pack is plan.pack
+        if record.stored != planned.stored or record.edition is not planned.edition:
+            return False
+        is_there = record.stored is None or merger.stored.pack is plan.pack
+        return is_there and merger.is_alone(record)
 
     def _settle(self) -> ToolsUpdated:
         self.entries, news = self._merger.settle(self.entries)
@@ -201,7 +201,10 @@ class Pool:
         return news
 
     def _list(self, source: Source) -> None:
-        """List a source, if it may list anything else than it did; else look at its state alone."""
+        """List a source, as far as it may list anything else than it did; else look at its state.
+
+        Of a source that can tell what changed, nothing else is asked for.
+        """
         merger, stamp = self._merger, stamp_of(source)
         record = merger.records.get(id(source))
         if record is None and self._adopts(source, stamp):
@@ -209,11 +212,17 @@ class Pool:
         stamped = as_stamped(source)
         if record and stamped and stamp and stamp == record.stamp:
             merger.restate(record, stamped.state_of_all())
-            return
-        stamp, rows = list_stamped(source, merger.listing(record) if record else {})
-        record = merger.add(source)
-        record.stamp = stamp
-        merger.put(record, rows)
+        elif record and (change := list_changes(source, record.revision)):
+            if stamped:
+                merger.restate(record, stamped.state_of_all())
+            merger.change(record, change.rows, record.named(change.gone))
+            record.stamp, record.revision = stamp, change.revision
+        else:
+            revision = revision_of(source)
+            stamp, rows = list_stamped(source, merger.listing(record) if record else {})
+            record = merger.add(source)
+            record.stamp, record.revision = stamp, revision
+            merger.put(record, rows)
 
     def _adopts(self, source: Source, stamp: str) -> bool:
         """Take a source in as the pack has it, if it says that it would list just that."""
@@ -223,11 +232,11 @@ class Pool:
         if pack is None or number is None or stamped is None:
             return False
         packed = pack.sources[number]
-        if not stamp or packed.stamp != stamp or merger.stored.state(number):
+        if not stamp or packed.stamp != stamp or not merger.stored.may_adopt(number):
             return False
         stamped.adopt(packed.summary)
         record = merger.add(source)
-        record.stamp = stamp
+        record.stamp = record.revision = stamp
         merger.adopt(record, number, stamped.state_of_all())
         return True
 

@@ -177,11 +177,6 @@ class PoolPack:
         return self._pack.view("facts").cast("I")
 
     @cached_property
-    def others(self) -> Mapping[str, str]:
-        """The contents by name of what the pool had besides when the pack was written."""
-        return json.loads(bytes(self._pack.view("others")))
-
-    @cached_property
     def _numbers(self) -> Mapping[tuple[str, str], int]:
         return {(each.kind, each.id): number for number, each in enumerate(self.sources)}
 

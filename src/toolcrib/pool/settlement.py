@@ -1,10 +1,10 @@
 """What a change of the pool comes to: the next table, the news of it, and another fingerprint."""
 
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import NamedTuple
 
 from toolcrib.model import Entry
+from toolcrib.pool.entries import entry_print
 from toolcrib.pool.entry_table import EntryTable
 from toolcrib.pool.events import ToolsUpdated
 from toolcrib.pool.stored_sources import StoredChange
@@ -45,8 +45,3 @@ def print_difference(
         if entry and not (old and entry.content == old.content):
             difference += entry_print(name, entry.content)
     return difference
-
-
-def entry_print(name: str, content: str) -> int:
-    """A number of a name and what is under it; a fingerprint is the sum of them."""
-    return int.from_bytes(sha256(f"{name} {content}".encode()).digest())

@@ -1,29 +1,62 @@
 """A source that was taken in, and the place of one of the things that it lists."""
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
 from toolcrib.model import Entry
 from toolcrib.names import Origin
 from toolcrib.pool.listing import Listed, Listing
 from toolcrib.sources import Source
 
 
-class SourceRecord:
-    """A source, what it listed and under which stamp.
+class RecordChange(NamedTuple):
+    """What a change of the rows of a record comes to beside them.
 
-    `stored` is its number in the pack while its rows are looked up there; `rows` is empty then.
-    `keys` are the sources that its rows are of, each as the origin of nothing.
+    `keys_gone` are no longer any of its keys. `is_ranked_anew`: rows that stayed count before or
+    after those of others now, and did not so far.
     """
 
-    __slots__ = ("is_packaged", "keys", "number", "origin", "rows", "source", "stamp", "stored")
+    keys_gone: frozenset[Origin]
+    is_ranked_anew: bool
+
+
+class SourceRecord:
+    """A source, what it listed and under which stamp, at which revision.
+
+    `stored` is its number in the pack while rows are looked up there; `rows` are those in memory,
+    and `edition` is another object whenever these are others.
+    """
+
+    __slots__ = (
+        "_keys",
+        "edition",
+        "is_packaged",
+        "number",
+        "origin",
+        "revision",
+        "rows",
+        "source",
+        "stamp",
+        "stored",
+    )
 
     def __init__(self, source: Source, number: int) -> None:
         self.source = source
         self.number = number
         self.origin = _origin_of(source)
-        self.rows: Listing = {}
-        self.keys: frozenset[Origin] = frozenset()
+        self.rows: dict[Origin, Listed] = {}
+        self.edition = object()
         self.is_packaged = False
-        self.stamp = ""
+        self.stamp = self.revision = ""
         self.stored: int | None = None
+        self._keys = Counter[tuple[str, str]]()
+
+    @property
+    def keys(self) -> frozenset[Origin]:
+        """The sources that its rows are of, each as the origin of nothing."""
+        own = () if self.stored is None else (self.origin,)
+        return frozenset((*own, *(Origin(*each, "") for each in self._keys)))
 
     @property
     def rank(self) -> tuple[bool, int]:
@@ -40,13 +73,35 @@ class SourceRecord:
         """Whether some of its rows lie in a pack."""
         return self.stored is not None or any(row.is_stored for row in self.rows.values())
 
-    def list(self, rows: Listing) -> frozenset[Origin]:
-        """Have these rows from now on; the keys that are no longer any of its."""
-        before = self.keys
-        self.rows = rows
-        self.keys = frozenset(Origin(each.prefix, each.source_id, "") for each in rows)
-        self.is_packaged = next((row.packaged for row in rows.values()), False)
-        return before - self.keys
+    def owns(self, origins: Iterable[Origin]) -> bool:
+        """Whether all of these are of just this source."""
+        return all(each[:2] == self.origin[:2] for each in origins)
+
+    def named(self, names: Iterable[str]) -> Sequence[Origin]:
+        """The origins that these own names may have here."""
+        keys = self.keys
+        return [key._replace(own_name=name) for name in names for key in keys]
+
+    def list(self, rows: Listing) -> RecordChange:
+        """Have these rows in memory from now on, and no others."""
+        keys, was_packaged = self.keys, self.is_packaged
+        self.rows, self._keys = dict(rows), Counter(each[:2] for each in rows)
+        return self._changed(keys, was_packaged=was_packaged)
+
+    def change(self, rows: Listing, gone: Iterable[Origin]) -> RecordChange:
+        """Have these rows in memory, and some that are there no longer; the rest stays."""
+        keys, was_packaged = self.keys, self.is_packaged
+        self._keys.update(each[:2] for each in rows if each not in self.rows)
+        self._keys -= Counter(each[:2] for each in gone)
+        self.rows.update(rows)
+        for each in gone:
+            del self.rows[each]
+        return self._changed(keys, was_packaged=was_packaged)
+
+    def _changed(self, keys: frozenset[Origin], *, was_packaged: bool) -> RecordChange:
+        self.edition = object()
+        self.is_packaged = next((row.packaged for row in self.rows.values()), False)
+        return RecordChange(keys - self.keys, self.is_packaged != was_packaged)
 
 
 class Place:

@@ -1,7 +1,7 @@
 """Rows of a pool pack as what a source lists, and as entries of a table."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from toolcrib.model import (
@@ -18,7 +18,6 @@ from toolcrib.model import (
 from toolcrib.names import NameStems
 from toolcrib.pool.definition_codec import Traits
 from toolcrib.pool.entries import remedy, state
-from toolcrib.pool.entry_table import EntryTable
 from toolcrib.pool.listing import AT_SOURCE, GivenCapability, content_of
 from toolcrib.pool.pool_pack import PoolPack
 from toolcrib.pool.stored_groups import RowColumns, StoredFactTexts
@@ -180,23 +179,25 @@ class StoredCapability:
 
 
 class StoredRows:
-    """The entries of the sources of a pack that are in the pool, in the states of their sources."""
+    """The entries of the sources of a pack that are in the pool, in the states of their sources.
 
-    def __init__(self, pack: PoolPack, states: Sequence[State | None]) -> None:
+    `without` are rows that are not looked up here, though their source is.
+    """
+
+    def __init__(
+        self, pack: PoolPack, states: Sequence[State | None], without: Collection[int] = ()
+    ) -> None:
         self.pack = pack
         self._states = states
+        self._without = without
         self._recent: dict[str, Entry | None] = {}
-        self._length = sum(
-            each.stop - each.start
-            for each, at_source in zip(pack.sources, states, strict=True)
-            if at_source
-        )
 
     def __len__(self) -> int:
         return self._length
 
     def __iter__(self) -> Iterator[str]:
-        return (name for start, stop, _ in self._parts() for name in self.pack.names(start, stop))
+        for start, stop, _ in self._parts():
+            yield from (name for _, name in self._between(start, stop))
 
     def get(self, name: str, /) -> Entry | None:
         """The entry of a name, if its source is in the pool. A search asks for some many times."""
@@ -208,13 +209,13 @@ class StoredRows:
         return recent.get(name)
 
     def _find(self, name: str) -> Entry | None:
-        row = self.pack.row_of(name)
+        row = self._row_of(name)
         at_source = None if row is None else self._states[self.pack.source_at(row)]
         return None if row is None or at_source is None else self._entry(row, name, at_source)
 
     def source_at(self, name: str) -> int | None:
         """The number of the source of a name, if it is in the pool."""
-        row = self.pack.row_of(name)
+        row = self._row_of(name)
         number = None if row is None else self.pack.source_at(row)
         return None if number is None or self._states[number] is None else number
 
@@ -225,14 +226,14 @@ class StoredRows:
 
     def between(self, start: int, stop: int, at_source: State) -> Iterator[Entry]:
         """The entries of some rows of one source."""
-        for row, name in enumerate(self.pack.names(start, stop), start):
+        for row, name in self._between(start, stop):
             yield self._entry(row, name, at_source)
 
     def named(self, bare: str) -> Sequence[str]:
         """The names of those that have this bare name."""
         pack = self.pack
         rows = (row for row in pack.rows_named(bare) if self._states[pack.source_at(row)])
-        return [pack.name(row) for row in rows]
+        return [pack.name(row) for row in rows if row not in self._without]
 
     def groups(self) -> Mapping[EntryTraits, Collection[str]]:
         """The names of all of them by their traits."""
@@ -244,11 +245,19 @@ class StoredRows:
 
     @property
     def _columns(self) -> RowColumns:
-        return RowColumns(self.pack)
+        return RowColumns(self.pack, self._without)
 
-    def has_source(self, number: int) -> bool:
-        """Whether a source of the pack is in the pool."""
-        return self._states[number] is not None
+    @cached_property
+    def _length(self) -> int:
+        return sum(stop - start for start, stop, _ in self._parts()) - len(self._without)
+
+    def _row_of(self, name: str) -> int | None:
+        row = self.pack.row_of(name)
+        return None if row in self._without else row
+
+    def _between(self, start: int, stop: int) -> Iterator[tuple[int, str]]:
+        rows = enumerate(self.pack.names(start, stop), start)
+        return (each for each in rows if each[0] not in self._without) if self._without else rows
 
     def _entry(self, row: int, name: str, at_source: State) -> Entry:
         return StoredEntry(self.pack, row, name, self.pack.state(row, at_source))
@@ -257,17 +266,3 @@ class StoredRows:
         for source, at_source in zip(self.pack.sources, self._states, strict=True):
             if at_source:
                 yield source.start, source.stop, at_source
-
-
-def changed_beyond(pack: PoolPack, entries: EntryTable) -> Iterator[str]:
-    """The names of entries that are not what they were when the pack was written, or not there."""
-    stored = entries.stored
-    for name in entries.names_in_memory():
-        row = pack.row_of(name)
-        was = pack.others.get(name) if row is None else pack.content(row)
-        if entries[name].content != was:
-            yield name
-    for number, source in enumerate(pack.sources):
-        if not (isinstance(stored, StoredRows) and stored.has_source(number)):
-            yield from (n for n in pack.names(source.start, source.stop) if n not in entries)
-    yield from (name for name in pack.others if name not in entries)

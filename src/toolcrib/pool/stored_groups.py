@@ -15,6 +15,8 @@ from toolcrib.model import EntryTraits, State
 from toolcrib.pool.definition_codec import GROUPING_TRAITS, Traits, traits_of
 from toolcrib.pool.pool_pack import STATES, PoolPack
 
+NO_GROUP = -1
+
 
 class NamesOfRows(Collection[str]):
     """The names of some rows: those with this number."""
@@ -53,15 +55,21 @@ class StoredFactTexts(NamedTuple):
 
 
 class RowColumns:
-    """The columns of a pack as arrays, for questions about all rows at once."""
+    """The columns of a pack as arrays, for questions about all rows at once.
 
-    def __init__(self, pack: PoolPack) -> None:
+    Rows that are `without` count as not there.
+    """
+
+    def __init__(self, pack: PoolPack, without: Collection[int] = ()) -> None:
         self._pack = pack
+        self._without = np.fromiter(without, np.intp, len(without))
 
     def groups(self, states: tuple[State | None, ...]) -> Mapping[EntryTraits, Collection[str]]:
         """The names by traits of all rows whose source has a state."""
         found: dict[EntryTraits, Collection[str]] = {}
         for number, rows in _split(self._group_numbers):
+            if number == NO_GROUP:
+                continue
             source, traits, held = number >> 16, traits_of(number >> 3 & 0x1FFF), number & 7
             at_source = states[source]
             if at_source is not None:
@@ -76,11 +84,13 @@ class RowColumns:
             return None
         texts, sources = self._pack.fact_texts, self._pack.array("row_sources", np.uint32)
         is_here = np.array([each is not None for each in states], np.bool_)[sources]
-        numbers = np.where(is_here, self._pack.array("facts", np.uint32).astype(np.int64), -1)
+        is_here[self._without] = False
+        facts = self._pack.array("facts", np.uint32).astype(np.int64)
+        numbers = np.where(is_here, facts, NO_GROUP)
         names = {
             texts[number]: NamesOfRows(self._pack, rows, numbers, number)
             for number, rows in _split(numbers)
-            if number >= 0
+            if number != NO_GROUP
         }
         return StoredFactTexts(names, self._pack)
 
@@ -105,7 +115,9 @@ class RowColumns:
         pack = self._pack
         sources = pack.array("row_sources", np.uint32).astype(np.int64)
         traits = pack.array("traits", np.uint32).astype(np.int64) & GROUPING_TRAITS
-        return sources << 16 | traits << 3 | pack.array("held", np.uint8)
+        numbers = sources << 16 | traits << 3 | pack.array("held", np.uint8)
+        numbers[self._without] = NO_GROUP
+        return numbers
 
 
 def _split(numbers: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.intp]]]:

@@ -1,11 +1,16 @@
-"""Which sources of a pool pack are in the pool, each in which state, and what changed of that."""
+"""Which sources of a pool pack are in the pool, each in which state, and what changed of that.
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+Of a source that is looked up here some rows may not be: those that it lists otherwise by now.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from toolcrib.model import Entry, State
 from toolcrib.names import Origin, allowed
-from toolcrib.pool.listing import AT_SOURCE, Listing
+from toolcrib.pool.entries import entry_print
+from toolcrib.pool.entry_table import NOTHING_CHANGED, TableChange
+from toolcrib.pool.listing import AT_SOURCE, Listed, Listing
 from toolcrib.pool.pool_pack import PackedSource, PoolPack
 from toolcrib.pool.stored_entry import StoredCapability, StoredRows
 
@@ -14,7 +19,7 @@ class StoredChange(NamedTuple):
     """What a settlement changed of the stored entries; `names` is None if that is too many."""
 
     entries: StoredRows | None = None
-    names: Collection[str] | None = ()
+    names: TableChange | None = NOTHING_CHANGED
     added: Sequence[Entry] = ()
     changed: Sequence[Entry] = ()
     removed: Mapping[str, Entry] = {}
@@ -46,6 +51,7 @@ class StoredSources:
         self.pack: PoolPack | None = None
         self._states: list[State | None] = []
         self._settled: list[State | None] = []
+        self._without: frozenset[int] = frozenset()
         self._touched: set[int] = set()
         self._taken: set[int] = set()
 
@@ -54,7 +60,7 @@ class StoredSources:
         self.pack = pack
         self._states = list(states or [None] * len(pack.sources))
         self._settled = list(self._states)
-        self._touched, self._taken = set(), set()
+        self._without, self._touched, self._taken = frozenset(), set(), set()
         return StoredRows(pack, tuple(self._states))
 
     def put(self, number: int, state: State) -> None:
@@ -72,9 +78,20 @@ class StoredSources:
         self.remove(number)
         self._taken.add(number)
 
+    def take_rows(self, number: int, rows: Iterable[int]) -> None:
+        """Have some rows of a source no longer: their entries are in memory now."""
+        self._without = self._without.union(rows)
+        self._touched.add(number)
+
     def state(self, number: int) -> State | None:
         """The state of a source; None if it is not in the pool."""
         return self._states[number]
+
+    def may_adopt(self, number: int) -> bool:
+        """Whether a source that is not in the pool can be looked up here, with all its rows."""
+        source = self._source(number)
+        is_whole = self._without.isdisjoint(range(source.start, source.stop))
+        return self._states[number] is None and is_whole
 
     def is_entangled(self, number: int) -> bool:
         """Whether the rows of a source have to be looked at one by one."""
@@ -82,29 +99,42 @@ class StoredSources:
 
     def listing(self, number: int) -> Listing:
         """What a source lists, in its state of now."""
-        return self._listing(number, self._states[number])
+        return self._listing(self._states[number], self.rows(number))
 
-    def seen_listing(self, number: int) -> Listing:
-        """The same as of the last settlement: nothing if it was not in the pool then."""
-        return self._listing(number, self._settled[number])
+    def seen_listing(self, number: int, rows: Iterable[int] | None = None) -> Listing:
+        """The same as of the last settlement: nothing if it was not in the pool then.
 
-    def common_state(self, number: int, rows: Listing) -> State | None:
-        """The state of a source that lists just what the pack has of it, held back just so.
-
-        None if it lists anything else.
+        All that it lists, or these `rows` alone.
         """
-        here, pack = self.listing(number), self._pack
-        if here.keys() != rows.keys():
+        return self._listing(self._settled[number], self.rows(number) if rows is None else rows)
+
+    def rows(self, number: int) -> Sequence[int]:
+        """The rows of a source that are here."""
+        source = self._source(number)
+        every = range(source.start, source.stop)
+        return [row for row in every if row not in self._without] if self._without else every
+
+    def rows_of(self, number: int, origins: Iterable[Origin]) -> Sequence[int]:
+        """The rows of a source in which these lie, as far as they are here."""
+        found = (self._pack.row_of(each.plain_name()) for each in origins)
+        rows = (row for row in found if row is not None and row not in self._without)
+        return [row for row in rows if self._pack.source_at(row) == number]
+
+    def common_state(self, number: int, rows: Iterable[Listed]) -> State | None:
+        """The state of a source of which these are rows; None if they have several from it."""
+        at_source = AT_SOURCE.intersection(row.state for row in rows)
+        if len(at_source) > 1:
             return None
-        at_source = AT_SOURCE.intersection(row.state for row in rows.values())
-        state = min(at_source) if at_source else self._states[number]
-        if state is None or len(at_source) > 1:
-            return None
-        same = (
-            isinstance(row, StoredCapability) and row.state == pack.state(row.row, state)
-            for row in rows.values()
+        return min(at_source) if at_source else self._states[number]
+
+    def is_packed(self, row: Listed, at_source: State) -> bool:
+        """Whether the pack has just this row, held back just so, for a source in this state."""
+        return (
+            isinstance(row, StoredCapability)
+            and row.pack is self.pack
+            and row.row not in self._without
+            and row.state == row.pack.state(row.row, at_source)
         )
-        return state if all(same) else None
 
     def has_bare(self, number: int, start: str) -> bool:
         """Whether the legal form of an own name of a source begins like this."""
@@ -115,7 +145,7 @@ class StoredSources:
     def source_at(self, name: str) -> int | None:
         """The source in the pool that has a row of this name."""
         row = self.pack.row_of(name) if self.pack else None
-        if self.pack is None or row is None:
+        if self.pack is None or row is None or row in self._without:
             return None
         number = self.pack.source_at(row)
         return None if self._states[number] is None else number
@@ -138,9 +168,7 @@ class StoredSources:
         """What came, went or changed its state since the last settlement."""
         if not self._touched:
             return StoredChange()
-        before, now = (
-            StoredRows(self._pack, tuple(each)) for each in (self._settled, self._states)
-        )
+        rows = StoredRows(self._pack, (), self._without)
         came: list[tuple[PackedSource, State]] = []
         changed, gone, difference = list[Entry](), list[Entry](), 0
         for number in sorted(self._touched):
@@ -149,16 +177,28 @@ class StoredSources:
                 came.append((source, state))
                 difference += source.print
             elif state and was:
-                changed += now.between(source.start, source.stop, state) if state != was else ()
+                changed += rows.between(source.start, source.stop, state) if state != was else ()
             elif was and number not in self._taken:
-                gone += before.between(source.start, source.stop, was)
-                difference -= source.print
-        self._settled, self._touched, self._taken = list(self._states), set(), set()
+                left = list(rows.between(source.start, source.stop, was))
+                gone += left
+                difference -= sum(entry_print(each.name, each.content) for each in left)
         changed = [each for each in changed if each.state in AT_SOURCE]
-        names = None if came else [each.name for each in (*changed, *gone)]
+        restated = frozenset(each.name for each in changed)
+        names = None if came else TableChange(restated.union(each.name for each in gone), restated)
+        now = self._settle()
         added = AddedRows(now, came) if came else ()
         removed = {each.name: each for each in gone}
         return StoredChange(now, names, added, changed, removed, difference)
+
+    def _settle(self) -> StoredRows:
+        """All rows that are here from now on."""
+        for number in self._touched:
+            self._settled[number] = self._states[number]
+            if self._states[number] is None and self._without:
+                source = self._source(number)
+                self._without = self._without.difference(range(source.start, source.stop))
+        self._touched, self._taken = set(), set()
+        return StoredRows(self._pack, tuple(self._states), self._without)
 
     @property
     def _pack(self) -> PoolPack:
@@ -169,13 +209,16 @@ class StoredSources:
     def _source(self, number: int) -> PackedSource:
         return self._pack.sources[number]
 
-    def _listing(self, number: int, state: State | None) -> Mapping[Origin, StoredCapability]:
+    def _listing(
+        self, state: State | None, rows: Iterable[int]
+    ) -> Mapping[Origin, StoredCapability]:
         if state is None:
             return {}
-        pack, source = self._pack, self._source(number)
+        pack = self._pack
+        found = {row: pack.sources[pack.source_at(row)] for row in rows}
         return {
-            Origin(source.kind, source.id, bare): StoredCapability(
+            Origin(source.kind, source.id, pack.bare(row)): StoredCapability(
                 pack, row, pack.state(row, state)
             )
-            for row, bare in enumerate(pack.bares(source.start, source.stop), source.start)
+            for row, source in found.items()
         }

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from toolcrib.errors import AmbiguousName, ConfigError
+from toolcrib.model import Event, JsonObject
 from toolcrib.names import Origin, overlaps
+from toolcrib.observe import Record, drop
 from toolcrib.pool import NameResolver, ambiguous_name
 from toolcrib.review.changes import Change, changes, configuration_changes
 from toolcrib.sources import Definition
@@ -46,11 +48,17 @@ class ReviewItem:
 
 
 class Desk:
-    """Decides about the tools of some servers, by what is known of them. Starts none."""
+    """Decides about the tools of some servers, by what is known of them. Starts none.
 
-    def __init__(self, sources: Sequence[McpSource], decisions: Decisions) -> None:
+    `record` hears of every decision.
+    """
+
+    def __init__(
+        self, sources: Sequence[McpSource], decisions: Decisions, record: Record = drop
+    ) -> None:
         self._sources = sources
         self._decisions = decisions
+        self._record = record
 
     def problems(self) -> tuple[str, ...]:
         """Why nothing of some servers is approved, if that is so; a decision mends it."""
@@ -76,6 +84,7 @@ class Desk:
         """Let it be shown and called as it was seen. Raises `ConfigError` and `StoreError`."""
         source, definition = self._seen(item)
         write_approval(self._decisions, source, item.tool, item.pin, definition.written())
+        self._record(_decided(item, "approved"))
 
     def reject(self, item: ReviewItem) -> None:
         """Leave the tool out until it changes again, or is approved, whatever it was before.
@@ -87,6 +96,7 @@ class Desk:
             raise ConfigError(f"server {item.server!r} is `open`, so nothing is reviewed; {todo}")
         source, definition = self._seen(item)
         write_rejection(self._decisions, source, item.tool, item.pin, definition.written())
+        self._record(_decided(item, "rejected"))
 
     def settle(self) -> bool:
         """Once nothing waits, trust new tools at first sight again; whether that is new."""
@@ -101,6 +111,13 @@ class Desk:
         if judged is None or judged.pin != item.pin:
             raise ConfigError(f"{item.name!r} has changed meanwhile; run `toolcrib review` again")
         return source.trust.source, judged.listed
+
+
+def _decided(item: ReviewItem, code: str) -> Event:
+    facts: JsonObject = {"pin": item.pin, "flags": list(item.flags), "by": "operator"}
+    return Event(
+        time.time(), "definition", name=item.tool, server=item.server, code=code, facts=facts
+    )
 
 
 def undecided(items: Sequence[ReviewItem]) -> list[ReviewItem]:

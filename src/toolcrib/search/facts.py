@@ -83,6 +83,7 @@ def _no_text(_name: str) -> None:
 
 
 NOTHING_STORED = StoredFacts({}, _no_text)
+NOTHING_KNOWN: Mapping[str, SearchFacts | None] = {}
 
 
 def facts_version() -> str:
@@ -174,8 +175,13 @@ class PoolFacts:
     stored: Callable[[str], SearchFacts | None]
 
     @classmethod
-    def of(cls, entries: Mapping[str, Entry], stored: StoredFacts = NOTHING_STORED) -> "PoolFacts":
-        """The facts that were stored, and those of these entries, worked out from each."""
+    def of(
+        cls,
+        entries: Mapping[str, Entry],
+        stored: StoredFacts = NOTHING_STORED,
+        known: Mapping[str, SearchFacts | None] = NOTHING_KNOWN,
+    ) -> "PoolFacts":
+        """The facts that were stored, and those of these entries: as known, or worked out."""
         parsed = {text: SearchFacts.read(text) for text in stored.names}
 
         def stored_of(name: str) -> SearchFacts | None:
@@ -183,7 +189,7 @@ class PoolFacts:
             here = text is not None and name in stored.names.get(text, ())
             return parsed[text] if text is not None and here else None
 
-        memory = {name: facts_of(entry) for name, entry in entries.items()}
+        memory = {name: known.get(name) or facts_of(entry) for name, entry in entries.items()}
         groups = {parsed[text]: names for text, names in stored.names.items()}
         for facts, names in _grouped(memory).items():
             groups[facts] = frozenset((*groups.get(facts, ()), *names))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from toolcrib.session.policy import Deferral, SessionOptions
     from toolcrib.session.prefetch import Prefetch, PrefetchedNeed, UserMessage
     from toolcrib.session.result_page import begins_with_page_note, page_note
-    from toolcrib.session.reveals import RequestReveals
+    from toolcrib.session.reveals import RequestReveals, Reveals
     from toolcrib.session.search_result import (
         CALLABLE_NOW,
         SearchResult,
@@ -58,7 +58,7 @@ else:
             "policy": ("Deferral", "SessionOptions"),
             "prefetch": ("Prefetch", "PrefetchedNeed", "UserMessage"),
             "result_page": ("begins_with_page_note", "page_note"),
-            "reveals": ("RequestReveals",),
+            "reveals": ("RequestReveals", "Reveals"),
             "search_result": (
                 "CALLABLE_NOW",
                 "SearchResult",
@@ -82,6 +82,7 @@ __all__ = [
     "PrefetchedNeed",
     "Prices",
     "RequestReveals",
+    "Reveals",
     "SearchResult",
     "Session",
     "SessionOptions",

@@ -7,6 +7,8 @@
 `schema`    `Settings`: all sections as one value. Checks keys, and names the nearest for one that
             is none.
 `loading`   `load_settings`: one TOML file and the environment become `Settings`.
+`section`   what a section is: keys with their `declaration`. It takes plain values as they are, and
+            has pydantic judge the rest (`validation`), which is loaded then.
 `paths`     where the user's files are on this system.
 
 Read them once, at the start, and hand them on:
@@ -27,6 +29,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from toolcrib.settings.declaration import Setting
     from toolcrib.settings.loading import (
         CONFIG_VARIABLE,
         SettingsFile,
@@ -36,19 +39,20 @@ if TYPE_CHECKING:
     )
     from toolcrib.settings.paths import cache_folder, config_folder, own_servers_file, rules_file
     from toolcrib.settings.schema import Settings, documented
+    from toolcrib.settings.section import Secret, Section
     from toolcrib.settings.sections import (
         ApprovalRule,
         ApprovalSettings,
         AppSettings,
-        AuditSettings,
         CallSettings,
+        DashboardSettings,
         EmbedSettings,
         GatewayMode,
         GatewaySettings,
         McpSettings,
+        ObserveSettings,
         ProfileSettings,
         SearchSettings,
-        Section,
         ServerApproval,
         SessionSettings,
     )
@@ -56,6 +60,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "declaration": ("Setting",),
             "loading": (
                 "CONFIG_VARIABLE",
                 "SettingsFile",
@@ -65,19 +70,20 @@ else:
             ),
             "paths": ("cache_folder", "config_folder", "own_servers_file", "rules_file"),
             "schema": ("Settings", "documented"),
+            "section": ("Secret", "Section"),
             "sections": (
                 "AppSettings",
                 "ApprovalRule",
                 "ApprovalSettings",
-                "AuditSettings",
                 "CallSettings",
+                "DashboardSettings",
                 "EmbedSettings",
                 "GatewayMode",
                 "GatewaySettings",
                 "McpSettings",
+                "ObserveSettings",
                 "ProfileSettings",
                 "SearchSettings",
-                "Section",
                 "ServerApproval",
                 "SessionSettings",
             ),
@@ -89,17 +95,20 @@ __all__ = [
     "AppSettings",
     "ApprovalRule",
     "ApprovalSettings",
-    "AuditSettings",
     "CallSettings",
+    "DashboardSettings",
     "EmbedSettings",
     "GatewayMode",
     "GatewaySettings",
     "McpSettings",
+    "ObserveSettings",
     "ProfileSettings",
     "SearchSettings",
+    "Secret",
     "Section",
     "ServerApproval",
     "SessionSettings",
+    "Setting",
     "Settings",
     "SettingsFile",
     "cache_folder",

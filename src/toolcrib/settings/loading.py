@@ -13,18 +13,17 @@ import logging
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
-
-from pydantic import (
-    SecretStr,
-)
-from pydantic import ValidationError as PydanticError
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger
 from toolcrib.settings.paths import config_folder, own_servers_file
 from toolcrib.settings.schema import Settings, check_keys, documented
+from toolcrib.settings.section import Secret
 from toolcrib.system import read_plain_file
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError as PydanticError
 
 PREFIX = "TOOLCRIB_"
 CONFIG_VARIABLE = "TOOLCRIB_CONFIG"
@@ -126,7 +125,7 @@ def _with_key(settings: Settings, environ: Mapping[str, str]) -> Settings:
     key = environ.get(settings.embed.api_key_env)
     if settings.embed.api_key or not key:
         return settings
-    embed = settings.embed.model_copy(update={"api_key": SecretStr(key)})
+    embed = settings.embed.model_copy(update={"api_key": Secret(key)})
     return settings.model_copy(update={"embed": embed})
 
 

@@ -5,7 +5,8 @@
                                              │ state(name)      ready, asleep, needs login ...
                                              └ call(call)       an Outcome, by the deadline
 
-    protocol          `Source`, and what some promise besides: to be watched, warmed up, or kept
+    protocol          `Source`, and what some promise besides: to be watched, warmed up, kept,
+                      or to tell what changed
     settings_sources  every source that the settings name; one that fails costs no other
     function_source   Python functions in this process
     function          a typed function becomes a tool: `signature` its schema, `docstring` its text
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.function_source import FunctionSource
     from toolcrib.sources.modules import add_module, public_functions
     from toolcrib.sources.protocol import (
+        IncrementalSource,
         SleepingSource,
         Source,
         StampedSource,
@@ -56,7 +58,13 @@ else:
             "function": ("ToolFacts", "tool"),
             "function_source": ("FunctionSource",),
             "modules": ("add_module", "public_functions"),
-            "protocol": ("SleepingSource", "Source", "StampedSource", "WatchableSource"),
+            "protocol": (
+                "IncrementalSource",
+                "SleepingSource",
+                "Source",
+                "StampedSource",
+                "WatchableSource",
+            ),
             "settings_sources": ("SettingsSources", "sources_from_settings"),
             "skills": ("read_skill_file", "skill_files"),
             "text_file": ("read_text_file",),
@@ -67,6 +75,7 @@ else:
 __all__ = [
     "Definition",
     "FunctionSource",
+    "IncrementalSource",
     "SettingsSources",
     "SleepingSource",
     "Source",

@@ -1,29 +1,61 @@
 """The tools that come with Toolcrib, and the folders in which a caller lets them work."""
 
-from collections.abc import Iterable, Mapping
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from importlib import resources
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from toolcrib import tools
 from toolcrib.model import Call, CallContext, InputRequest, Json, Outcome, ToolInfo
 from toolcrib.settings import Settings
-from toolcrib.sources.function import Function
+from toolcrib.sources.function import Function, function_from, import_function, running_platform
 from toolcrib.sources.function_source import FunctionSource
-from toolcrib.sources.tools_yaml import declare_tools
 from toolcrib.tools import ADD_TO_ROOTS, OwnFiles, Roots, is_file_tool, working_in
 
+if TYPE_CHECKING:
+    from toolcrib.sources.signature import Signature
+
+DECLARATIONS = Path(tools.__file__).with_name("tools.yaml")
+LISTING = DECLARATIONS.with_suffix(".json")
 MOST_ROOTS = 100
 _LIST_ROOTS: Mapping[str, InputRequest] = {"roots": InputRequest("roots/list", {})}
 _NO_ROOTS = f"the client can declare roots, or {ADD_TO_ROOTS}"
 
 
-def builtin_tools(settings: Settings | None = None) -> "BuiltinToolSource":
-    """A source of its own with every tool of `toolcrib.tools`, as its tools.yaml declares them."""
-    source = BuiltinToolSource(settings or Settings())
-    with resources.as_file(resources.files("toolcrib.tools") / "tools.yaml") as path:
-        declare_tools(source, path)
-    return source
+class PackagedFunction:
+    """A tool that comes with Toolcrib: listed, and its function loaded when it is run."""
+
+    def __init__(self, info: ToolInfo, reference: str) -> None:
+        self.info = info
+        self._reference = reference
+
+    @property
+    def run(self) -> Callable[..., object]:
+        """The function itself."""
+        return self._loaded.run
+
+    @property
+    def signature(self) -> "Signature":
+        """How it is called."""
+        return self._loaded.signature
+
+    @cached_property
+    def _loaded(self) -> Function:
+        return function_from(import_function(self._reference))
+
+
+def builtin_tools(
+    settings: Settings | None = None, *, platform: str = sys.platform
+) -> "BuiltinToolSource":
+    """A source of its own with every tool of `toolcrib.tools`, as its tools.yaml declares them.
+
+    `platform` is the running one, as `sys.platform` spells it.
+    """
+    return BuiltinToolSource(settings or Settings(), running_platform(platform))
 
 
 class BuiltinToolSource(FunctionSource):
@@ -31,11 +63,20 @@ class BuiltinToolSource(FunctionSource):
 
     Roots are the folders of the setting `file_roots`. Where that is empty, `CallContext.roots`
     decides: the working folder, the roots that the client declares, or none.
+
+    What the tools are is read from tools.json: `scripts/write_docs.py` writes it from tools.yaml
+    and the signatures of the functions, which take long to read.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, platform: str) -> None:
         super().__init__()
         self._settings = settings
+        for name, listed in json.loads(LISTING.read_bytes()).items():
+            self._functions[name] = PackagedFunction(
+                _info(name, listed, platform), listed["function"]
+            )
+            for link, place in listed["links"].items():
+                self.links[name, link] = f"{DECLARATIONS}{place}"
 
     async def call(self, call: Call, context: CallContext) -> Outcome:
         """As every function; see `FunctionSource.call`."""
@@ -57,13 +98,12 @@ class BuiltinToolSource(FunctionSource):
             case "none":
                 return Roots((), own)
 
-    def _module(self, function: Function) -> str:  # noqa: ARG002 - wherever it is, it is ours
-        """They are `builtin`, wherever in Toolcrib they are written."""
-        return ""
 
-    def put(self, function: Function) -> ToolInfo:
-        """As every source of functions, but what is put here comes with Toolcrib."""
-        return super().put(replace(function, info=replace(function.info, packaged=True)))
+def _info(name: str, listed: dict[str, Any], platform: str) -> ToolInfo:
+    """The tool as it is listed. What is a list in JSON is a tuple in a capability."""
+    facts = {key: tuple(it) if isinstance(it, list) else it for key, it in listed["facts"].items()}
+    info = ToolInfo(name=name, packaged=True, **facts)
+    return replace(info, platform_available=not {"all", platform}.isdisjoint(info.platforms))
 
 
 def _folders(roots: Json) -> Iterable[Path]:

@@ -34,6 +34,11 @@ class Definition:
     instructions: str = ""
     config_hash: str = ""
 
+    def is_of(self, tool: JsonObject, of_server: tuple[str, str, str]) -> bool:
+        """Whether this is the definition of a raw tool; `of_server` are its other fields."""
+        mine = self.title, self.instructions, self.config_hash
+        return (self.tool is tool or self.tool == tool) and mine == of_server
+
     @property
     def pin(self) -> str:
         """A SHA-256 of all of it: equal only if all of it is."""

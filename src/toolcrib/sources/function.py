@@ -4,18 +4,31 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, TypedDict, TypeVar, Unpack, cast, get_args, overload
+from typing import (
+    TYPE_CHECKING,
+    Literal,
+    Protocol,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+    get_args,
+    overload,
+)
 
 from toolcrib.errors import DeclarationError
 from toolcrib.model import Defer, PermissionKind, ToolInfo
-from toolcrib.sources.docstring import parse_docstring
-from toolcrib.sources.signature import Signature, signature_of
+
+if TYPE_CHECKING:
+    from toolcrib.sources.signature import Signature
 
 F = TypeVar("F", bound=Callable[..., object])
 
 _FACTS = "__toolcrib__"
+_PLATFORMS = {"darwin": "macos", "win32": "windows"}
 _WORDS: Mapping[str, tuple[str | None, ...]] = {
     "permission_kind": get_args(PermissionKind),
     "defer": get_args(Defer),
@@ -45,13 +58,24 @@ class ToolFacts(TypedDict, total=False):
     approval: Literal["ask"] | None
 
 
+class RunnableTool(Protocol):
+    """A tool, and all that is needed to run it."""
+
+    @property
+    def run(self) -> Callable[..., object]: ...
+    @property
+    def info(self) -> ToolInfo: ...
+    @property
+    def signature(self) -> "Signature": ...
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function and the tool that it is."""
 
     run: Callable[..., object]
     info: ToolInfo
-    signature: Signature
+    signature: "Signature"
 
 
 @overload
@@ -88,6 +112,9 @@ def function_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> Func
     `write` tool. Raises `DeclarationError` when it cannot be called with a JSON object of
     arguments, or has no name.
     """
+    from toolcrib.sources.docstring import parse_docstring  # noqa: PLC0415 - whoever has no function
+    from toolcrib.sources.signature import signature_of  # noqa: PLC0415 - needs no pydantic
+
     if not callable(fn):
         raise DeclarationError(f"{fn!r:.80} is not a function; pass functions one by one")
     docstring = parse_docstring(inspect.getdoc(fn))
@@ -100,6 +127,17 @@ def function_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> Func
     return Function(fn, info, signature)
 
 
+def import_function(reference: str) -> Callable[..., object]:
+    """Find `package.module:name`. Raises whatever stands in the way."""
+    module, _, name = reference.partition(":")
+    if not (module and name):
+        raise DeclarationError(f"{reference!r} is not 'package.module:name'")
+    function = getattr(import_module(module), name)
+    if not inspect.isroutine(function):
+        raise DeclarationError(f"{reference!r} is not a function")
+    return function
+
+
 def module_of(fn: Callable[..., object]) -> str:
     """The module that a function is from; of a program that is run, the name of its file.
 
@@ -110,6 +148,11 @@ def module_of(fn: Callable[..., object]) -> str:
         return name
     file = getattr(sys.modules.get(name), "__file__", None)
     return Path(file).stem if file else "main"
+
+
+def running_platform(name: str) -> str:
+    """What `platforms` of a tool calls the system that `sys.platform` names so."""
+    return _PLATFORMS.get(name, name)
 
 
 def with_facts(info: ToolInfo, **facts: Unpack[ToolFacts]) -> ToolInfo:

@@ -3,12 +3,12 @@
 import asyncio
 import inspect
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
+from itertools import islice
 from typing import NamedTuple, Unpack
-
-from pydantic import TypeAdapter
 
 from toolcrib.errors import BadArguments, DeclarationError, NameTaken, UnknownTool
 from toolcrib.model import (
@@ -23,11 +23,18 @@ from toolcrib.model import (
     ToolInfo,
 )
 from toolcrib.names import RESERVED_NAMES, reserved_message
-from toolcrib.sources.function import Function, ToolFacts, function_from, module_of, with_facts
+from toolcrib.sources.function import (
+    Function,
+    RunnableTool,
+    ToolFacts,
+    function_from,
+    module_of,
+    with_facts,
+)
 from toolcrib.system import DEADLINE_PASSED, run_in_thread
 from toolcrib.text import nearest_names
 
-_ANYTHING = TypeAdapter(object)
+MOST_CHANGES = 4_096
 NOT_ADDED = (
     "no function of this name was added; add it (`crib.add`, or `--tools MODULE`), "
     "or name it with 'function'"
@@ -45,6 +52,24 @@ class Description(NamedTuple):
     facts: ToolFacts
 
 
+class ChangedNames:
+    """Names in the order in which something changed about them; the oldest are forgotten."""
+
+    def __init__(self, most: int = MOST_CHANGES) -> None:
+        self._names = deque[str](maxlen=most)
+        self.count = 0
+
+    def append(self, name: str) -> None:
+        """Something changed about this one."""
+        self._names.append(name)
+        self.count += 1
+
+    def since(self, count: int) -> Collection[str] | None:
+        """What was appended after so many; None if some of it is forgotten."""
+        new = self.count - count
+        return None if new > len(self._names) else set(islice(reversed(self._names), new))
+
+
 class FunctionSource:
     """Holds functions, by name, in the order in which they were added.
 
@@ -60,7 +85,8 @@ class FunctionSource:
         self._named_by: NamedBy = named_by
         self.links: dict[tuple[str, str], str] = {}
         self.mistakes: list[str] = []
-        self._functions: dict[str, Function] = {}
+        self._functions: dict[str, RunnableTool] = {}
+        self._changed = ChangedNames()
         self._described: dict[str, Description] = {}
 
     @property
@@ -88,12 +114,15 @@ class FunctionSource:
 
     def put_all(self, functions: Sequence[Function]) -> tuple[ToolInfo, ...]:
         """Add all of these, or none of them; raises as `put`."""
-        before = dict(self._functions)
+        added: list[ToolInfo] = []
         try:
-            return tuple([self.put(function) for function in functions])
+            for function in functions:
+                added.append(self.put(function))  # noqa: PERF401 - what came before a mistake counts
         except NameTaken:
-            self._functions = before
+            for each in added:
+                self.remove(each.name)
             raise
+        return tuple(added)
 
     def put(self, function: Function) -> ToolInfo:
         """Add one function that was read before. Raises `NameTaken`, for a name of ours too."""
@@ -126,10 +155,24 @@ class FunctionSource:
     def remove(self, name: str) -> None:
         """Take one tool away. Raises `UnknownTool`."""
         del self._functions[self._function(name).info.name]
+        self._changed.append(name)
 
     def capabilities(self) -> Sequence[ToolInfo]:
         """All tools, in the order in which they were added."""
         return tuple(function.info for function in self._functions.values())
+
+    def revision(self) -> str:
+        """How many times something was added, described or removed."""
+        return str(self._changed.count)
+
+    def changed_since(self, revision: str) -> Collection[str] | None:
+        """The names of all that was added, described or removed since then."""
+        return self._changed.since(int(revision))
+
+    def capability(self, name: str) -> ToolInfo | None:
+        """The tool of this name; None if there is none."""
+        function = self._functions.get(name)
+        return function.info if function else None
 
     def state(self, name: str) -> State:
         """A function in this process is always ready. Raises `UnknownTool`."""
@@ -154,13 +197,15 @@ class FunctionSource:
 
     def _apply_description(self, name: str) -> ToolInfo:
         """The tool with its description from a file, if there is one."""
+        self._changed.append(name)
         function = self._functions[name]
         if name in self._described:
             info = with_facts(function.info, **self._described[name].facts)
-            function = self._functions[name] = replace(function, info=replace(info, name=name))
-        return function.info
+            info = replace(info, name=name)
+            self._functions[name] = Function(function.run, info, function.signature)
+        return self._functions[name].info
 
-    def _function(self, name: str) -> Function:
+    def _function(self, name: str) -> RunnableTool:
         if name not in self._functions:
             near = nearest_names(name, list(self._functions))
             nearby = f" Nearest: {', '.join(near)}." if near else ""
@@ -199,7 +244,14 @@ def _failure(code: str, message: str) -> CallError:
 
 def _as_json(result: object) -> Json:
     """Through text and back: what comes out is JSON and nothing else; NaN and infinity are null."""
-    return json.loads(_ANYTHING.dump_json(result))
+    return json.loads(_json_writer()(result))
+
+
+@lru_cache(maxsize=1)
+def _json_writer() -> Callable[[object], bytes]:
+    from pydantic import TypeAdapter  # noqa: PLC0415 - to list functions nobody needs it
+
+    return TypeAdapter(object).dump_json
 
 
 def _error_text(error: Exception) -> str:

@@ -1,6 +1,6 @@
 """What every source promises, and what some promise besides."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol, runtime_checkable
 
 from toolcrib.model import Call, CallContext, Capability, JsonObject, Outcome, SourceKind, State
@@ -103,4 +103,27 @@ class StampedSource(Protocol):
 
         Cheap, whether the list was made or adopted.
         """
+        ...
+
+
+@runtime_checkable
+class IncrementalSource(Protocol):
+    """A source that knows what it lists otherwise than before, so that nobody asks for the rest."""
+
+    def revision(self) -> str:
+        """Another one whenever it lists something otherwise; empty if that cannot be told.
+
+        Of a source that has stamps, it is the stamp.
+        """
+        ...
+
+    def changed_since(self, revision: str) -> Collection[str] | None:
+        """The own names of what it lists otherwise than at an earlier revision, or no longer.
+
+        There may be more of them than needed. None if that cannot be told.
+        """
+        ...
+
+    def capability(self, name: str) -> Capability | None:
+        """What it lists under this own name, as `capabilities` does; None if nothing."""
         ...

@@ -6,16 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from toolcrib.errors import ToolcribError
+from toolcrib.observe import Record, drop
 from toolcrib.settings import Settings
-from toolcrib.sources.agents import AgentSource
-from toolcrib.sources.builtin_tools import builtin_tools
 from toolcrib.sources.function_source import FunctionSource
 from toolcrib.sources.mcp import McpServers, ServerRules
-from toolcrib.sources.modules import add_module
 from toolcrib.sources.plugins import Plugins, load_plugins
 from toolcrib.sources.protocol import Source
-from toolcrib.sources.skills import SkillSource
-from toolcrib.sources.tools_yaml import declare_tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +32,7 @@ def sources_from_settings(
     functions: FunctionSource,
     mcp_rules: ServerRules,
     loop: AbstractEventLoop | None = None,
+    record: Record = drop,
 ) -> SettingsSources:
     """Make every source that the settings name. One that fails becomes a problem.
 
@@ -43,7 +40,7 @@ def sources_from_settings(
     that come later. MCP servers live on the loop, if one is given; see `BackgroundLoop`.
     """
     plugins = load_plugins() if settings.plugins else Plugins()
-    mcp = McpServers.open(settings.mcp_config, settings.state_folder, loop, mcp_rules)
+    mcp = McpServers.open(settings.mcp_config, settings.state_folder, loop, mcp_rules, record)
     sources: list[Source] = []
     problems = list(map(str, plugins.problems))
     builtin = _wants_builtin_tools(settings, mcp)
@@ -70,18 +67,30 @@ def _wants_builtin_tools(settings: Settings, mcp: McpServers) -> bool:
 def _makers(
     settings: Settings, functions: FunctionSource, *, builtin: bool
 ) -> Iterator[Callable[[], Source]]:
+    """Each loads what its source needs: most settings name few kinds."""
     if builtin:
+        from toolcrib.sources.builtin_tools import builtin_tools  # noqa: PLC0415
+
         yield partial(builtin_tools, settings)
     if settings.tools or settings.tool_modules:
         yield lambda: functions
-    for path in settings.skills:
-        yield partial(SkillSource, path)
-    for path in settings.agents:
-        yield partial(AgentSource, path)
+    if settings.skills:
+        from toolcrib.sources.skills import SkillSource  # noqa: PLC0415
+
+        yield from (partial(SkillSource, path) for path in settings.skills)
+    if settings.agents:
+        from toolcrib.sources.agents import AgentSource  # noqa: PLC0415
+
+        yield from (partial(AgentSource, path) for path in settings.agents)
 
 
 def _declare_all(settings: Settings, functions: FunctionSource) -> Iterator[str]:
     """Read the files, then the modules that hold what they describe. Returns what went wrong."""
+    if not (settings.tools or settings.tool_modules):
+        return
+    from toolcrib.sources.modules import add_module  # noqa: PLC0415 - as in `_makers`
+    from toolcrib.sources.tools_yaml import declare_tools  # noqa: PLC0415
+
     steps = [
         *(partial(declare_tools, functions, path) for path in settings.tools),
         *(partial(add_module, functions, reference) for reference in settings.tool_modules),

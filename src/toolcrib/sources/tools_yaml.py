@@ -12,10 +12,8 @@ An entry without `function` describes the function of that name that a program a
 after the file is read.
 """
 
-import importlib
 import sys
-from collections.abc import Callable, Mapping
-from inspect import isroutine
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
@@ -26,7 +24,12 @@ from toolcrib.errors import DeclarationError, NameTaken
 from toolcrib.model import Defer, Json, PermissionKind, ToolInfo
 from toolcrib.names import RESERVED_NAMES, reserved_message
 from toolcrib.sources.declaration_file import Place, YamlFile, parse_yaml
-from toolcrib.sources.function import ToolFacts, function_from
+from toolcrib.sources.function import (
+    ToolFacts,
+    function_from,
+    import_function,
+    running_platform,
+)
 from toolcrib.sources.function_source import Description, FunctionSource
 from toolcrib.sources.text_file import read_text_file
 from toolcrib.text import did_you_mean
@@ -34,7 +37,6 @@ from toolcrib.text import did_you_mean
 NOT_A_MAPPING = "must be a mapping of keys to values; indent them below it"
 
 Platform = Literal["all", "linux", "macos", "windows"]
-_PLATFORMS = {"darwin": "macos", "win32": "windows"}
 
 
 def _as_list(value: object) -> object:
@@ -86,7 +88,7 @@ def declare_tools(
     `platform` is the running one, as `sys.platform` spells it.
     """
     file = parse_yaml(read_text_file(path), path)
-    here = _PLATFORMS.get(platform, platform)
+    here = running_platform(platform)
     tools: list[ToolInfo] = []
     for name, entry in tool_entries(file, source.mistakes).items():
         try:
@@ -109,7 +111,7 @@ def _declare(
     try:
         if not reference:
             return source.describe(name, Description(file.where((name,)), facts))
-        function = function_from(_import(reference), **{**facts, "name": name})
+        function = function_from(import_function(reference), **{**facts, "name": name})
     except NameTaken as error:
         raise file.error((name,), str(error)) from error
     except Exception as error:  # an import runs code that is not ours
@@ -119,17 +121,6 @@ def _declare(
     except NameTaken as error:
         message = "this tool was added already; remove the key"
         raise file.error((name, "function"), message) from error
-
-
-def _import(reference: str) -> Callable[..., object]:
-    """Find `package.module:name`. Raises whatever stands in the way."""
-    module, _, name = reference.partition(":")
-    if not (module and name):
-        raise DeclarationError(f"{reference!r} is not 'package.module:name'")
-    function = getattr(importlib.import_module(module), name)
-    if not isroutine(function):
-        raise DeclarationError(f"{reference!r} is not a function")
-    return function
 
 
 def tool_entries(file: YamlFile, mistakes: list[str]) -> Mapping[str, ToolEntry]:

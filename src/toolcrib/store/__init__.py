@@ -3,7 +3,7 @@
     catalog.db    `catalog_file`  the index, cached vectors, reveals, use; can be made again
     decisions.db  `decisions`     which definitions were approved or rejected; sealed
     tickets.db    `tickets`       calls that wait for approval, or have it
-    audit.db      `audit`         the log of calls
+    events.db     `events`        the log of events, and `rollups` of it by the hour
     vectors.db    `vector_file`   cached vectors of whoever has no catalog file
     packs/        `pack`          what a pool and its index were, mapped at the next start
 
@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.store.audit import AuditFile, AuditRow, CallFilter, Retention
     from toolcrib.store.catalog_file import (
         SqliteStore,
         catalog_condition,
@@ -36,9 +35,11 @@ if TYPE_CHECKING:
     from toolcrib.store.decision_rows import Decision
     from toolcrib.store.decisions import Decisions, ToolDecisions
     from toolcrib.store.embeddings import vector_bytes
+    from toolcrib.store.events import EventFile, EventFilter, Retention
     from toolcrib.store.pack import Pack, PackDamaged, set_pack_aside, write_pack
     from toolcrib.store.protocol import UseStore, VectorCache
     from toolcrib.store.reveals import StoredReveals
+    from toolcrib.store.rollups import Rollup, RollupKey
     from toolcrib.store.seals import install_key
     from toolcrib.store.tickets import TicketBinding, TicketFile, TicketRow
     from toolcrib.store.uses import (
@@ -52,14 +53,15 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "audit": ("AuditFile", "AuditRow", "CallFilter", "Retention"),
             "catalog_file": ("SqliteStore", "catalog_condition", "sqlite_version"),
             "decision_rows": ("Decision",),
             "decisions": ("Decisions", "ToolDecisions"),
             "embeddings": ("vector_bytes",),
+            "events": ("EventFile", "EventFilter", "Retention"),
             "pack": ("Pack", "PackDamaged", "set_pack_aside", "write_pack"),
             "protocol": ("UseStore", "VectorCache"),
             "reveals": ("StoredReveals",),
+            "rollups": ("Rollup", "RollupKey"),
             "seals": ("install_key",),
             "tickets": ("TicketBinding", "TicketFile", "TicketRow"),
             "uses": (
@@ -73,14 +75,15 @@ else:
     )
 
 __all__ = [
-    "AuditFile",
-    "AuditRow",
-    "CallFilter",
     "Decision",
     "Decisions",
+    "EventFile",
+    "EventFilter",
     "Pack",
     "PackDamaged",
     "Retention",
+    "Rollup",
+    "RollupKey",
     "SqliteStore",
     "StoredReveals",
     "TicketBinding",

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import secrets
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,6 +71,13 @@ class TicketRow(NamedTuple):
     request: str
 
 
+class AskedTicket(NamedTuple):
+    """The ticket that a call waits for, and whether it is a new one."""
+
+    row: TicketRow
+    is_new: bool
+
+
 class TicketFile:
     """One file, for all threads of a process and any number of processes; `:memory:` is for one.
 
@@ -86,6 +94,7 @@ class TicketFile:
         self._key = key
         self._clock = clock
         self._turn = Lock()
+        self._expired: deque[TicketRow] = deque(maxlen=MOST)
         with explained_faults(self._path):
             try:
                 self._db = _opened(path)
@@ -93,7 +102,7 @@ class TicketFile:
                 set_aside(path)
                 self._db = _opened(path)
 
-    def ask(self, binding: TicketBinding, request: str) -> TicketRow:
+    def ask(self, binding: TicketBinding, request: str) -> AskedTicket:
         """The ticket that a call waits for: the one it has, or a new one."""
         with self._writing() as db:
             new = secrets.token_hex(8), *binding, self._clock() + self.LIFETIME_S, request
@@ -102,7 +111,8 @@ class TicketFile:
             db.execute(sql, new)
             self._make_room(db, binding.caller)
             sql = "SELECT id, expires, request FROM ticket WHERE (caller, pin, digest) = (?, ?, ?)"
-            return TicketRow(*db.execute(sql, binding).get)
+            row = TicketRow(*db.execute(sql, binding).get)
+            return AskedTicket(row, row.id == new[0])
 
     def spend(self, binding: TicketBinding) -> bool:
         """Whether this call was approved; if so, that approval is gone now."""
@@ -125,21 +135,27 @@ class TicketFile:
             rows = self._db.execute(f"{sql} ORDER BY number", (self._clock(), self.LIFETIME_S))
             return [TicketRow(*row) for row in rows]
 
-    def approve(self, id: str) -> bool:
-        """Give leave for one call. False: no such ticket waits, or not any more."""
+    def approve(self, id: str) -> TicketRow | None:
+        """Give leave for one call. None: no such ticket waits, or not any more."""
         with self._writing() as db:
-            sql = "SELECT expires, caller, pin, digest FROM ticket WHERE id = ? AND leave IS NULL"
-            rows = db.execute(sql, (id,)).fetchall()
-            for expires, *binding in rows:
+            columns = "expires, request, caller, pin, digest"
+            sql = f"SELECT {columns} FROM ticket WHERE id = ? AND leave IS NULL"  # noqa: S608 - our own names
+            for expires, request, *binding in db.execute(sql, (id,)).fetchall():
                 leave = self._leave(id, expires, TicketBinding(*binding))
                 db.execute("UPDATE ticket SET leave = ? WHERE id = ?", (leave, id))
-            return bool(rows)
+                return TicketRow(id, expires, request)
+            return None
 
-    def reject(self, id: str) -> bool:
-        """Take a ticket away. False: no such ticket waits, or not any more."""
+    def reject(self, id: str) -> TicketRow | None:
+        """Take a ticket away. None: no such ticket waits, or not any more."""
         with self._writing() as db:
-            sql = "DELETE FROM ticket WHERE id = ? AND leave IS NULL RETURNING id"
-            return bool(db.execute(sql, (id,)).fetchall())
+            sql = "DELETE FROM ticket WHERE id = ? AND leave IS NULL RETURNING id, expires, request"
+            rows = db.execute(sql, (id,)).fetchall()
+            return TicketRow(*rows[0]) if rows else None
+
+    def take_expired(self) -> Sequence[TicketRow]:
+        """The tickets that were found to have expired with no answer, each once."""
+        return [self._expired.popleft() for _ in range(len(self._expired))]
 
     def close(self) -> None:
         """Let go of the file."""
@@ -167,9 +183,11 @@ class TicketFile:
     def _writing(self) -> Generator[apsw.Connection]:
         """One transaction on what has not expired."""
         with self._turn, explained_faults(self._path), transaction(self._db):
-            gone = f"DELETE FROM ticket WHERE NOT ({_LASTS})"  # noqa: S608 - our own names
-            self._db.execute(gone, (self._clock(), self.LIFETIME_S))
+            returned = "RETURNING id, expires, request, leave IS NULL"
+            gone = f"DELETE FROM ticket WHERE NOT ({_LASTS}) {returned}"  # noqa: S608 - our own names
+            rows = self._db.execute(gone, (self._clock(), self.LIFETIME_S)).fetchall()
             yield self._db
+        self._expired += (TicketRow(*row) for *row, is_open in rows if is_open)
 
 
 def _opened(path: Path) -> apsw.Connection:

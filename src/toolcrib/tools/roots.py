@@ -43,7 +43,7 @@ class OwnFiles:
 
     @classmethod
     def of(cls, settings: Settings) -> "OwnFiles":
-        """Our folders, and the files that the settings name elsewhere: code, secrets, the audit."""
+        """Our folders, and the files that the settings name elsewhere: code, secrets, events."""
         folders = (settings.state_folder, user_data_path("toolcrib"), user_cache_path("toolcrib"))
         running = map(Path, run_folders(os.environ))
         return cls((config_folder(), *folders, *running), tuple(filter(None, _own_files(settings))))
@@ -51,7 +51,7 @@ class OwnFiles:
 
 def _own_files(settings: Settings) -> tuple[Path | None, ...]:
     in_memory = settings.store_path == ":memory:"
-    store = () if in_memory else (Path(settings.store_path), settings.audit_path)
+    store = () if in_memory else (Path(settings.store_path), settings.events_path)
     modules = (Path(each) for each in settings.tool_modules if each.endswith(".py"))
     return (settings.file, *store, *settings.mcp_config, *settings.tools, *modules)
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from toolcrib.embed.bundled.network import FEW, MANY, Linear, Network, gelu, matrix
+from toolcrib.embed.bundled.network import FEW, MANY, Linear, Network, gelu, matrix, slabs_of
 
 WIDTH, INNER, TOKENS = 24, 48, 8
 
@@ -88,7 +88,10 @@ def test_many_rows_are_read_as_few_are(network):
 @pytest.mark.parametrize(("of", "to"), [(384, 128), (768, 384), (24, 48), (384, 65)])
 def test_a_product_is_the_same_in_slabs_and_whole(rows, of, to):
     chance = np.random.default_rng(1)
-    x, weight = (chance.normal(size=s).astype(np.float32) for s in ((rows, of), (of, to)))
+    x = chance.normal(size=(rows, of)).astype(np.float32)
+    weight = chance.integers(-127, 128, (to, of)).astype(np.int8)
+    kept = {"w": weight, "w.step": chance.uniform(0.001, 0.02, to).astype(np.float16)}
     bias = np.arange(to, dtype=np.float32)
-    expected = x.astype(np.float64) @ weight + bias
-    np.testing.assert_allclose(Linear(weight, bias)(x), expected, rtol=1e-3, atol=1e-3)
+    expected = x.astype(np.float64) @ matrix(kept, "w").T + bias
+    product = Linear(slabs_of(kept, "w"), bias)(x)
+    np.testing.assert_allclose(product, expected, rtol=1e-3, atol=1e-3)

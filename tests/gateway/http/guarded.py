@@ -8,10 +8,10 @@ from typing import Any
 from tests.gateway.daemons import Answer, bare
 from toolcrib.gateway import Keys
 from toolcrib.gateway.credentials import Authenticator
-from toolcrib.gateway.http.asgi import App, Message, Receive, Scope, Send, send_json
 from toolcrib.gateway.http.guard import HttpGuard
 from toolcrib.gateway.limits import RequestLimiter
 from toolcrib.gateway.principal import Principal
+from toolcrib.http import App, Message, Receive, Scope, Send, send_json
 
 PORT = 4567
 HOST = f"127.0.0.1:{PORT}"

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.gateway.http.guarded import HOST, JSON, PORT, Guarded
-from toolcrib.gateway.http import request_checks as bodies
-from toolcrib.gateway.http.asgi import Message
-from toolcrib.gateway.http.request_checks import MOST_HEADERS
 from toolcrib.gateway.message_streams import MOST_VALUES
+from toolcrib.http import Message
+from toolcrib.http import request_checks as bodies
+from toolcrib.http.request_checks import MOST_HEADERS
 
 ROUTES = ["/mcp", "/mcp/small", "/mcp/nobody", "/health", "/", "/sse", "/operator", "/mcp/a/b"]
 METHODS = ["GET", "POST", "DELETE", "OPTIONS", "PUT", "HEAD"]

@@ -30,8 +30,8 @@ from toolcrib.crib import Crib
 from toolcrib.execute import ArgumentCheck
 from toolcrib.execute.arguments import CheckedArguments
 from toolcrib.gateway import Keys
-from toolcrib.gateway.http import web_server
 from toolcrib.gateway.server import GatewayServers
+from toolcrib.http import web_server
 from toolcrib.model import Json, ToolInfo
 
 Scenario = Callable[[int, str], Coroutine[Any, Any, None]]

@@ -15,7 +15,7 @@ from tests.waiting import until
 from toolcrib.errors import UnknownTool
 from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.review.desk import write_approval, write_rejection
-from toolcrib.sources import StampedSource, definition
+from toolcrib.sources import IncrementalSource, StampedSource, definition
 from toolcrib.sources.mcp import McpServers, McpSource, ServerCommand, ServerConfig, ServerConfigs
 from toolcrib.sources.mcp.config.server import UNNOTICED
 from toolcrib.sources.mcp.identity import ServerIdentity
@@ -372,3 +372,57 @@ def test_no_server_is_started_for_a_tool_that_was_rejected_since(home: Home):
     assert decisions
     write_rejection(decisions, source.trust.source, "read", judged.pin, judged.listed.written())
     assert refused(source, "read") == "UnknownTool"
+
+
+def test_a_change_of_the_list_is_told_by_the_names_of_its_tools(home: Home):
+    source = adopted(home)
+    stamp = source.revision()
+    read, listed, _ = TOOLS
+    new = {**read, "name": "new"}
+    source._memory.keep_listing(ServerListing(({**read, "description": "!"}, dict(listed), new)))
+    assert isinstance(source, IncrementalSource)
+    assert source.changed_since(stamp) == {"read", "search", "new"}
+    assert source.capability("search") is None
+    named = {each: source.capability(each) for each in ("read", "list", "new")}
+    assert named == {each.name: each for each in source.capabilities()}
+    assert source.changed_since("another") is None
+    now = source.revision()
+    source._memory.keep_listing(ServerListing((listed, new)))
+    assert source.changed_since(now) == {"read"}
+    assert source.changed_since(stamp) is None
+
+
+def test_whoever_says_something_else_of_itself_lists_all_otherwise(home: Home):
+    source = adopted(home)
+    stamp = source.revision()
+    about = replace(FACTS, instructions="For git, and more.")
+    source._memory.keep(ServerIntroduction(about, ServerListing(TOOLS)), 0.5)
+    assert source.revision() != stamp
+    assert source.changed_since(stamp) is None
+
+
+def test_what_was_decided_since_may_be_about_any_tool(home: Home):
+    source = adopted(home)
+    stamp = source.revision()
+    source._memory.keep_listing(ServerListing((*TOOLS, {**TOOLS[0], "name": "new"})))
+    waiting = source.judge().tools["new"]
+    pinned = waiting.pin, waiting.listed.written()
+    write_approval(source.trust._decisions, source.trust.source, "new", *pinned)
+    assert source.changed_since(stamp) is None
+    assert source.state("new") == "asleep"
+
+
+def test_tools_that_ask_to_be_loaded_may_change_with_any_other(home: Home):
+    asking = [
+        {**TOOLS[0], "name": f"t{n}", "_meta": {"anthropic/alwaysLoad": True}} for n in range(6)
+    ]
+    source = home.source(trust="open")
+    source._memory.keep(ServerIntroduction(FACTS, ServerListing(tuple(asking))), 0.5)
+    before = {each.name: each.defer for each in source.capabilities()}
+    stamp = source.revision()
+    source._memory.keep_listing(ServerListing(tuple(asking[1:])))
+    changed = source.changed_since(stamp)
+    after = {each.name: each.defer for each in source.capabilities()}
+    assert before["t5"] != after["t5"]
+    assert changed is not None
+    assert {"t0", "t5"} <= set(changed)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.plan import amount
+from toolcrib.errors import StoreError
 from toolcrib.review.desk import write_approval, write_rejection
 from toolcrib.sources.mcp import ServerCommand, ServerConfig
 from toolcrib.sources.mcp.identity import ServerIdentity
@@ -357,3 +358,37 @@ def test_the_configuration_that_was_approved_is_kept_until_nothing_waits(decisio
     second.judge(known(config_hash="i"))
     assert second.approved_entry() == second.entry
     assert own(decisions, "q", "j").approved_entry() == second.entry
+
+
+def test_while_nothing_is_decided_only_what_is_new_makes_the_decisions_be_read(
+    decisions, monkeypatch
+):
+    read: list[str] = []
+    of = Decisions.of
+    monkeypatch.setattr(
+        Decisions, "of", lambda self, source: read.append(source) or of(self, source)
+    )
+    trust = ServerTrust(config(), decisions, ServerIdentity("h"))
+    other, third = RAW | {"name": "other"}, RAW | {"name": "third"}
+    first = trust.judge(known(RAW, other))
+    read.clear()
+    fewer = trust.judge(known(RAW), first, as_decided=True)
+    assert dict(fewer.tools) == {"log": first.tools["log"]}
+    assert not read
+    more = trust.judge(known(RAW, third), fewer, as_decided=True)
+    assert read
+    assert (status(more), status(more, "third")) == ("approved", "unreviewed")
+    altered = trust.judge(known(RAW | {"description": "!"}, third), more, as_decided=True)
+    assert status(altered) == "changed"
+    again = trust.judge(known(), altered)
+    assert status(again) == "approved"
+
+
+def test_what_could_not_be_read_is_not_taken_for_decided(decisions, monkeypatch):
+    trust = ServerTrust(config(), decisions, ServerIdentity("h"))
+    trust.judge(known())
+    with monkeypatch.context() as broken:
+        broken.setattr(Decisions, "of", lambda *_: (_ for _ in ()).throw(StoreError("broken")))
+        held = trust.judge(known())
+    assert (held.problem, status(held)) == ("broken", "unreviewed")
+    assert status(trust.judge(known(), held, as_decided=True)) == "approved"

@@ -51,11 +51,11 @@ class Readings(NamedTuple):
 class Linear:
     """x · weight + bias, the weight laid out in slabs."""
 
-    def __init__(self, weight: Floats, bias: Floats) -> None:
-        """`weight` has a row for each number that comes in."""
-        self._of, self._to = weight.shape
+    def __init__(self, slabs: Floats, bias: Floats) -> None:
+        parts, count, depth, width = slabs.shape
+        self._of, self._to = parts * depth, count * width
         self._bias = bias
-        self._slabs = _slabs(weight)
+        self._slabs = slabs
 
     def __call__(self, x: Floats) -> Floats:
         out = np.empty((len(x), self._to), np.float32)
@@ -79,13 +79,20 @@ class Linear:
         np.add.reduce(halves, axis=0, out=out)
 
 
-def _slabs(weight: Floats) -> Floats:
-    """A matrix cut along both sides: parts, slabs, depth, width; whole where it cannot be cut."""
-    of, to = weight.shape
+def slabs_of(stored: Stored, name: str) -> Floats:
+    """A stored matrix cut along both sides: parts, slabs, depth, width; whole where it cannot be.
+
+    It has a row for each number that goes out. It is cut while its numbers have 8 bits: to move
+    them in full takes four times as long.
+    """
+    weight, steps = stored[name], stored[f"{name}.step"].astype(np.float32)
+    to, of = weight.shape
     depth = DEPTH if of % DEPTH == 0 else of
     slab = SLAB if to % SLAB == 0 else to
-    cut = weight.reshape(of // depth, depth, to // slab, slab)
-    return np.ascontiguousarray(cut.transpose(0, 2, 1, 3))
+    cut = weight.T.reshape(of // depth, depth, to // slab, slab).transpose(0, 2, 1, 3)
+    slabs = np.ascontiguousarray(cut).astype(np.float32)
+    slabs *= steps.reshape(1, to // slab, 1, slab)
+    return slabs
 
 
 def _columns(rows: Floats, slabs: int, slab: int) -> Floats:
@@ -228,17 +235,19 @@ def matrix(stored: Stored, name: str) -> Floats:
 
 
 def _linear(stored: Stored, name: str) -> Linear:
-    return Linear(matrix(stored, f"{name}.weight").T, stored[f"{name}.bias"].astype(np.float32))
+    return Linear(slabs_of(stored, f"{name}.weight"), stored[f"{name}.bias"].astype(np.float32))
 
 
 def _scaled(stored: Stored, name: str) -> Linear:
     """Queries, keys and values, the queries divided by the root of their size beforehand."""
-    weight = matrix(stored, f"{name}.weight")
+    slabs = slabs_of(stored, f"{name}.weight")
     bias = stored[f"{name}.bias"].astype(np.float32)
-    width = len(weight) // 3
-    for each in (weight, bias):
-        each[:width] *= np.float32((width // HEADS) ** -0.5)
-    return Linear(weight.T, bias)
+    width = len(bias) // 3
+    scales = np.ones((slabs.shape[1], slabs.shape[3]), np.float32)
+    scales.reshape(-1)[:width] = (width // HEADS) ** -0.5
+    slabs *= scales[:, None]
+    bias *= scales.reshape(-1)
+    return Linear(slabs, bias)
 
 
 def _norm(stored: Stored, name: str) -> Norm:

@@ -17,33 +17,32 @@ from toolcrib.gateway.credentials import (
     ProfileForbidden,
     UnknownProfile,
 )
-from toolcrib.gateway.http.asgi import (
+from toolcrib.gateway.limits import RETRY_S, Overloaded, RequestLimiter
+from toolcrib.gateway.message_streams import MOST_VALUES
+from toolcrib.gateway.principal import DEFAULT_PROFILE, Principal
+from toolcrib.http import (
     AUTHENTICATED,
     App,
     HttpRefusal,
     Receive,
     Scope,
     Send,
-    send_json,
-    send_refusal,
-)
-from toolcrib.gateway.http.request_checks import (
     bearer_of,
     check_content,
     check_host,
     check_origin,
     headers_of,
-    read_body,
+    read_json_body,
     replayed,
+    send_json,
     unauthorized,
 )
-from toolcrib.gateway.limits import RETRY_S, Overloaded, RequestLimiter
-from toolcrib.gateway.principal import DEFAULT_PROFILE, Principal
 from toolcrib.settings import GatewaySettings
 
 MCP = "/mcp"
 HEALTH = "/health"
 LISTEN = "subscriptions/listen"
+REFUSED = -32093
 _PROFILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -93,7 +92,7 @@ class HttpGuard:
             else:
                 await self._stream(principal, scope, receive, send)
         except HttpRefusal as refusal:
-            await send_refusal(refusal, send)
+            await _send_refusal(refusal, send)
 
     def _endpoint(self, scope: Scope, headers: Mapping[str, str]) -> HttpEndpoint:
         check_host(headers, self.port, self.settings().hosts)
@@ -135,7 +134,8 @@ class HttpGuard:
         # A subscription lasts, and does nothing meanwhile.
         lasts = headers.get("mcp-method") == LISTEN
         with _admitted(self.stream_limiter if lasts else self.request_limiter, principal):
-            body = await read_body(receive, headers, self.settings().body_bytes)
+            most = self.settings().body_bytes
+            body = await read_json_body(receive, headers, most, most_values=MOST_VALUES)
             await self.transport(principal)(scope, replayed(body, receive), send)
 
     async def _stream(
@@ -143,6 +143,15 @@ class HttpGuard:
     ) -> None:
         with _admitted(self.stream_limiter, principal):
             await self.transport(principal)(scope, receive, send)
+
+
+async def _send_refusal(refusal: HttpRefusal, send: Send) -> None:
+    """Answer with it, in the shape of a JSON-RPC error, and close the connection."""
+    data = {"code": refusal.code, "status": refusal.status}
+    error = {"code": REFUSED, "message": refusal.message, "data": data}
+    body = {"jsonrpc": "2.0", "id": None, "error": error}
+    # What is left of a body that was not wanted is not read either.
+    await send_json(refusal.status, body, send, {"connection": "close", **refusal.headers})
 
 
 def _ignore() -> None:

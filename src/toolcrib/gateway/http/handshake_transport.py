@@ -33,7 +33,7 @@ from mcp.shared._stream_protocols import ReadStream, WriteStream
 from starlette.requests import Request
 
 from toolcrib.gateway import sdk
-from toolcrib.gateway.http.asgi import Receive, Scope, Send
+from toolcrib.http import Receive, Scope, Send
 
 PING_S = 15.0
 """A call that takes longer than this is answered by a stream, which is kept alive."""

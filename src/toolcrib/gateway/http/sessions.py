@@ -3,11 +3,11 @@
 import asyncio
 from typing import NamedTuple
 
-from toolcrib.gateway.http.asgi import App, Receive, Scope, Send
 from toolcrib.gateway.http.handshake_transport import HttpSessionManager
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.sdk import TransportSecuritySettings
 from toolcrib.gateway.server import GatewayServers
+from toolcrib.http import App, Receive, Scope, Send
 from toolcrib.model import Json
 
 IDLE_S = 30 * 60.0

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp.offers import OfferedItem, Offers
     from toolcrib.sources.mcp.registry import Distribution, EntryDraft, RegistryServer
     from toolcrib.sources.mcp.registry_inputs import RegistryInput
-    from toolcrib.sources.mcp.server_log import log_path, old_log
+    from toolcrib.sources.mcp.server_log import last_log_lines, log_path
     from toolcrib.sources.mcp.servers import (
         McpServers,
         ServerRules,
@@ -75,7 +75,7 @@ else:
             "offers": ("OfferedItem", "Offers"),
             "registry": ("Distribution", "EntryDraft", "RegistryServer"),
             "registry_inputs": ("RegistryInput",),
-            "server_log": ("log_path", "old_log"),
+            "server_log": ("last_log_lines", "log_path"),
             "servers": (
                 "McpServers",
                 "ServerRules",
@@ -111,9 +111,9 @@ __all__ = [
     "ServerStatus",
     "Switches",
     "find_server",
+    "last_log_lines",
     "log_path",
     "missing_variables",
-    "old_log",
     "read_servers",
     "read_table",
     "references",

@@ -6,6 +6,7 @@ with the server the next time: by `initialize`, or by `server/discover` (2026-07
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, NamedTuple, TypeGuard
 
 from toolcrib.model import Json, JsonObject
@@ -36,7 +37,7 @@ class ServerFacts:
         return title if isinstance(title, str) else ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ServerListing:
     """The raw tools of a server, in its order; not `complete` if the list was cut at a limit.
 
@@ -49,6 +50,11 @@ class ServerListing:
     offers: Mapping[str, Sequence[JsonObject]] = field(
         default_factory=dict[str, Sequence[JsonObject]]
     )
+
+    @cached_property
+    def named(self) -> "NamedTools":
+        """The tools by name. Of two tools with one name, the first counts."""
+        return _by_name(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +90,7 @@ class NamedTools(NamedTuple):
     problems: tuple[str, ...]
 
 
-def tools_by_name(listing: ServerListing) -> NamedTools:
-    """The tools of a listing by name. Of two tools with one name, the first counts."""
+def _by_name(listing: ServerListing) -> NamedTools:
     tools: dict[str, JsonObject] = {}
     problems: list[str] = []
     for raw in listing.tools:
@@ -97,6 +102,14 @@ def tools_by_name(listing: ServerListing) -> NamedTools:
     if not listing.complete:
         problems.append(f"its list was cut after {len(tools)} tools")
     return NamedTools(tools, tuple(problems))
+
+
+def changed_names(before: ServerListing, now: ServerListing) -> frozenset[str]:
+    """The names of tools that are others, came or went. What is the same is the same object."""
+    old, new = before.named.tools, now.named.tools
+    return frozenset(
+        (*(name for name, raw in new.items() if old.get(name) is not raw), *(old.keys() - new))
+    )
 
 
 def _is_name(value: Json) -> TypeGuard[str]:

@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -62,6 +63,18 @@ def log_path(state_folder: Path, server: str) -> Path:
 def old_log(path: Path) -> Path:
     """Where a log file goes once it is full."""
     return path.with_name(f"{path.name}.1")
+
+
+def last_log_lines(path: Path, most: int) -> list[str]:
+    """The last so many lines, the newest last, across the file that it becomes when full.
+
+    Empty where there is no log.
+    """
+    last: deque[str] = deque(maxlen=most)
+    for each in (old_log(path), path):
+        with suppress(FileNotFoundError), each.open("rb") as file:
+            last += (line.decode("utf-8", "replace").rstrip("\n") for line in file)
+    return list(last)
 
 
 class ServerLog:

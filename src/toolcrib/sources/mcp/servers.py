@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 
 from toolcrib.errors import ConfigError, StoreError, ToolcribError
 from toolcrib.model import Json
+from toolcrib.observe import Record, drop
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.config.server_entry import ServerEntry
 from toolcrib.sources.mcp.config.servers_file import (
@@ -61,10 +62,12 @@ class McpServers:
     `sources` are in the order of the files. `problems`, `broken` and `broken_files` are those of
     `ServerConfigs`. `decisions` is what was decided about tools; None before the first server.
     Connections live on a loop in the background, or on the loop that is given: see
-    `BackgroundLoop`.
+    `BackgroundLoop`. `record` hears of starts, ends and changed tools.
     """
 
-    def __init__(self, state_folder: Path, loop: AbstractEventLoop | None = None) -> None:
+    def __init__(
+        self, state_folder: Path, loop: AbstractEventLoop | None = None, record: Record = drop
+    ) -> None:
         self.sources: tuple[McpSource, ...] = ()
         self.problems: tuple[str, ...] = ()
         self.broken: tuple[str, ...] = ()
@@ -73,6 +76,7 @@ class McpServers:
         self._cache = MCPToolsCache(state_folder / CACHE_FOLDER)
         self._logins = state_folder / LOGINS_FOLDER
         self._loop = ServerLoop(loop)
+        self.record = record
         self._state: InstallState | None = None
 
     @classmethod
@@ -82,9 +86,10 @@ class McpServers:
         state_folder: Path,
         loop: AbstractEventLoop | None = None,
         rules: ServerRules = NO_RULES,
+        record: Record = drop,
     ) -> Self:
         """Every server in the files. A broken file counts as it was when it could last be read."""
-        servers = cls(state_folder, loop)
+        servers = cls(state_folder, loop, record)
         servers.take(read_servers(files, LastGoodCopies(state_folder)), rules)
         return servers
 
@@ -95,13 +100,14 @@ class McpServers:
         entry: ServerEntry,
         state_folder: Path,
         rules: ServerRules = NO_RULES,
+        record: Record = drop,
     ) -> Self:
         """What a program adds: one server by its name, or all of a file or a mapping.
 
         Raises `ConfigError` for the first thing that is wrong with it.
         """
         configs = read_program_servers(server, entry)
-        servers = cls(state_folder)
+        servers = cls(state_folder, record=record)
         servers.take(configs, rules)
         if servers.problems:
             servers.close()
@@ -175,7 +181,9 @@ class McpServers:
         identity = identity_of(config, state.key)
         trust = ServerTrust(config, state.decisions, identity)
         log = ServerLog.within(self._state_folder, config.id)
-        memory = ServerMemory(config.id, identity.config_hash, self._cache, trust, log)
+        memory = ServerMemory(
+            config.id, identity.config_hash, self._cache, trust, log, record=self.record
+        )
         return McpSource(config, memory, self._loop, LoginFile(self._logins, config.id))
 
 

@@ -1,14 +1,14 @@
 """McpSource: the tools, resources and prompts of one MCP server, whether or not it runs."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from threading import Lock
 
-from toolcrib.errors import SourceError, UnknownTool
+from toolcrib.errors import UnknownTool
 from toolcrib.model import (
     Call,
     CallContext,
@@ -26,7 +26,7 @@ from toolcrib.sources.mcp.lifecycle.supervisor import NEEDS_LOGIN, ServerSupervi
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.offers import Offers
 from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed, StartFailure
-from toolcrib.sources.mcp.status import RefreshResult, ServerStatus, why_unavailable
+from toolcrib.sources.mcp.status import RefreshResult, ServerStatus
 from toolcrib.sources.mcp.summary import ListingSummary, listing_stamp
 from toolcrib.sources.mcp.tool_definitions import NONE_DEFINED, ToolDefinitions, define_tools
 from toolcrib.sources.mcp.trust import NOTHING, ServerJudgement
@@ -61,6 +61,7 @@ class McpSource:
         self._summary = ListingSummary()
         self._last_stamp = ""
         self._refreshing: set[Future[RefreshResult]] = set()
+        memory.on_kept = self._look  # in a thread that may take its time
 
     @property
     def config(self) -> ServerConfig:
@@ -116,6 +117,22 @@ class McpSource:
         """
         self._last_stamp = self._stamp(self._memory.version(), self.trust.mark())
         return self._last_stamp
+
+    def revision(self) -> str:
+        """Its stamp."""
+        return self.stamp()
+
+    def changed_since(self, revision: str) -> Collection[str] | None:
+        """The names of tools that are others since then; None if more than its list may differ."""
+        definitions, loaded = self._look(), self._memory.look()
+        if not loaded.former or revision != self._stamp(loaded.former.version, loaded.mark):
+            return None
+        changed = loaded.changed_names()
+        return None if changed is None else changed | definitions.asking
+
+    def capability(self, name: str) -> ToolInfo | None:
+        """The tool of this name, as `capabilities` has it; None if it is not among them."""
+        return self._look().tools.get(name)
 
     def summary(self) -> JsonObject:
         """What else is known of its listing."""
@@ -195,6 +212,10 @@ class McpSource:
         with suppress(RuntimeError):  # closed meanwhile: there is nothing to warm up for
             self._loop.submit(self._supervisor.warm_up())
 
+    def stop(self) -> "Future[None]":
+        """Hang up on the server, which ends it if it is ours; the next call starts it again."""
+        return self._loop.submit(self._stop())
+
     def retire(self, *, finish: bool) -> None:
         """Stop the server for good, soon. `finish`: once the calls under way have ended."""
         with self._making:
@@ -224,7 +245,7 @@ class McpSource:
         if forgot:
             self._memory.note(StartFailure(NEEDS_LOGIN, "its login was forgotten", time.time()))
         if forgot and self._is_up:
-            self._loop.submit(self._supervisor.stop())
+            self.stop()
         return forgot
 
     def status(self) -> ServerStatus:
@@ -259,24 +280,17 @@ class McpSource:
             return self._made
 
     def _status(self, *, listing: bool) -> ServerStatus:
-        summary, transport = self._summarized(), self.config.transport
-        head, pid = self._memory.head(), self._made.pid if self._made else None
-        status = ServerStatus(
-            server=self.server,
-            transport="stdio" if isinstance(transport, ServerCommand) else transport.kind,
-            state="disabled" if self.config.disabled else self.state_of_all(),
-            tools=summary.tools,
-            waiting=summary.waiting,
-            flagged=summary.flagged,
-            protocol=summary.protocol,
-            start_s=head.start_s if head else 0.0,
-            seen=head.fetched if head else 0.0,
+        pid = self._made.pid if self._made else None
+        return ServerStatus.of(
+            self.config,
+            self._summarized(),
+            self._memory.head(),
+            self.state_of_all(),
             failure=self._memory.failure,
             memory_bytes=resident_bytes(pid) if pid else None,
             starting=self.starting,
             listing=listing,
         )
-        return replace(status, unavailable=why_unavailable(self.config, status))
 
     async def _refresh(self) -> RefreshResult:
         failure = ""
@@ -289,15 +303,14 @@ class McpSource:
         remedy = self._status(listing=False).remedy if failure else ""
         return RefreshResult(self.server, summary.tools, seconds, failure, summary.waiting, remedy)
 
+    async def _stop(self) -> None:
+        if self._is_up:
+            await self._supervisor.stop()
+
     async def _log_in(self, show: Callable[[str], None], patience_s: float) -> None:
-        transport = self.config.transport
-        if isinstance(transport, ServerCommand) or self._logins is None:
-            raise SourceError(f"{self.server!r} is a command, and needs no login: see its `env`")
-        if transport.brings_its_own:
-            raise SourceError(f"{self.server!r} has an `Authorization` header: correct that")
         from toolcrib.sources.mcp.oauth.login import log_in  # noqa: PLC0415 - loads the SDK
 
-        await log_in(self.server, transport, self._logins, show, patience_s)
+        await log_in(self.server, self.config.transport, self._logins, show, patience_s)
 
     def _look(self) -> ToolDefinitions:
         """The tools by what is decided now, made once for each listing; the summary goes along."""

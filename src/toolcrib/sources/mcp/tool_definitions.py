@@ -8,7 +8,7 @@ from typing import NamedTuple
 from toolcrib.model import Defer, Json, JsonObject, ToolInfo
 from toolcrib.sources.definition import Definition, clean_tool, permission_from
 from toolcrib.sources.mcp.config.server import ServerConfig
-from toolcrib.sources.mcp.listing import KnownServer, tools_by_name
+from toolcrib.sources.mcp.listing import KnownServer
 from toolcrib.sources.mcp.sanitize import TooLarge, bounded_json, without_surrogates
 from toolcrib.sources.mcp.trust import ServerJudgement, ToolJudgement
 from toolcrib.text import estimate_tokens, tool_definition
@@ -44,6 +44,11 @@ class ToolDefinitions:
     judgement: ServerJudgement | None = None
     defined: Mapping[str, DefinedTool] = field(default_factory=dict[str, DefinedTool])
 
+    @property
+    def asking(self) -> frozenset[str]:
+        """Those that their server asks hosts to load: which of them are depends on the others."""
+        return frozenset(name for name, tool in self.tools.items() if tool.asks_to_load)
+
 
 NONE_DEFINED = ToolDefinitions({}, ())
 
@@ -66,7 +71,7 @@ def define_tools(
         if judged.status != "rejected"
     }
     tools = {name: each.tool for name, each in defined.items()}
-    unnamed = tools_by_name(known.listing).problems
+    unnamed = known.listing.named.problems
     problems = [f"MCP server {config.id!r}: {each}" for each in unnamed]
     problems += (problem for each in defined.values() for problem in each.problems)
     every = {**tools, **_always_loaded(config, tools)}
@@ -76,8 +81,8 @@ def define_tools(
 def _defined(
     config: ServerConfig, name: str, judged: ToolJudgement, before: DefinedTool | None
 ) -> DefinedTool:
-    if before and before.judged == judged:
-        return before._replace(judged=judged)
+    if before and (before.judged is judged or before.judged == judged):
+        return before
     if judged.approved is None:
         return DefinedTool(_name_only(config, name, judged), (), judged)
     reader = _DefinitionReader(config, name, judged.approved)

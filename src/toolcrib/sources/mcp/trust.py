@@ -18,12 +18,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from toolcrib.errors import StoreError
-from toolcrib.model import JsonObject
 from toolcrib.sources.definition import Definition, read_definition
 from toolcrib.sources.mcp.config.secret_values import masked_entry
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.identity import ServerIdentity
-from toolcrib.sources.mcp.listing import KnownServer, tools_by_name
+from toolcrib.sources.mcp.listing import KnownServer
 from toolcrib.store import Decision, Decisions, ToolDecisions, install_key
 from toolcrib.strict_json import canonical_json
 
@@ -111,18 +110,21 @@ class ServerTrust:
             return any(one.status == "approved" for one in judgement.tools.values())
         return self._policy != "strict" and not judgement.problem
 
-    def judge(self, known: KnownServer, before: ServerJudgement = NOTHING) -> ServerJudgement:
+    def judge(
+        self, known: KnownServer, before: ServerJudgement = NOTHING, *, as_decided: bool = False
+    ) -> ServerJudgement:
         """Judge all tools of a listing. If decisions cannot be read, nothing is approved.
 
         Tools that are as they were when they were judged `before` are not hashed and scanned again.
+        `as_decided`: nothing else was decided since then.
         """
-        tools = tools_by_name(known.listing).tools
-        listed = {
-            name: self._listed_tool(raw, known, before.tools.get(name))
-            for name, raw in tools.items()
-        }
+        listed = self._listed(known, before)
         if self.is_open:
             return ServerJudgement({name: _approved(one) for name, one in listed.items()})
+        if as_decided and not before.problem and not _has_new(listed):
+            return ServerJudgement(
+                {name: one for name, one in listed.items() if isinstance(one, ToolJudgement)}
+            )
         try:
             decided, others = self._decided(listed), self._decisions.elsewhere(self.source)
         except StoreError as error:
@@ -154,14 +156,20 @@ class ServerTrust:
         """How it is configured now, without secrets, as JSON."""
         return canonical_json(masked_entry(self._transport))
 
-    def _listed_tool(
-        self, raw: JsonObject, known: KnownServer, before: ToolJudgement | None
-    ) -> "_ListedTool":
+    def _listed(
+        self, known: KnownServer, before: ServerJudgement
+    ) -> "Mapping[str, ToolJudgement | _ListedTool]":
+        """Every tool of a listing; one that is as it was judged before, as it was judged."""
         facts = known.facts
-        definition = Definition(raw, facts.title, facts.instructions, self.identity.hash)
-        if before and before.listed == definition:
-            return _ListedTool(before.listed, before.pin, before.flags)
-        return _ListedTool(definition, definition.pin, definition.flags)
+        of_server = facts.title, facts.instructions, self.identity.hash
+        found: dict[str, ToolJudgement | _ListedTool] = {}
+        for name, raw in known.listing.named.tools.items():
+            earlier = before.tools.get(name)
+            if earlier and earlier.listed.is_of(raw, of_server):
+                found[name] = earlier
+            else:
+                found[name] = _ListedTool.of(Definition(raw, *of_server))
+        return found
 
     def _renewed(self, row: Decision) -> Decision:
         """The same decision, for the server as it is identified now."""
@@ -171,7 +179,9 @@ class ServerTrust:
         renewed = replace(definition, config_hash=self.identity.hash)
         return row._replace(pin=renewed.pin, definition=renewed.written())
 
-    def _decided(self, listed: Mapping[str, "_ListedTool"]) -> Mapping[str, ToolDecisions]:
+    def _decided(
+        self, listed: "Mapping[str, ToolJudgement | _ListedTool]"
+    ) -> Mapping[str, ToolDecisions]:
         """What is decided about these tools. A first list may be approved here."""
         if self._former:
             self._decisions.inherit(self.source, self._former, self._renewed)
@@ -179,24 +189,36 @@ class ServerTrust:
         if not listed or self._policy == "strict" or self._decisions.is_known(self.source):
             return decided
         clean = {name: one for name, one in listed.items() if not one.flags}
-        pinned = {name: (one.pin, one.definition.written()) for name, one in clean.items()}
+        pinned = {name: (one.pin, one.listed.written()) for name, one in clean.items()}
         self._decisions.trust(self.source, pinned)
         return self._decisions.of(self.source)
 
 
 @dataclass(frozen=True, slots=True)
 class _ListedTool:
-    definition: Definition
+    """A tool that was not judged yet."""
+
+    listed: Definition
     pin: str
     flags: tuple[str, ...]
 
+    @classmethod
+    def of(cls, definition: Definition) -> "_ListedTool":
+        return cls(definition, definition.pin, definition.flags)
 
-def _approved(one: _ListedTool) -> ToolJudgement:
-    return ToolJudgement("approved", one.definition, one.pin, one.definition, one.flags)
+
+def _has_new(listed: Mapping[str, ToolJudgement | _ListedTool]) -> bool:
+    return any(isinstance(one, _ListedTool) for one in listed.values())
+
+
+def _approved(one: ToolJudgement | _ListedTool) -> ToolJudgement:
+    if isinstance(one, ToolJudgement) and one.status == "approved" and one.approved is one.listed:
+        return one
+    return ToolJudgement("approved", one.listed, one.pin, one.listed, one.flags)
 
 
 def _judgement(
-    one: _ListedTool, decided: ToolDecisions | None, before: Decision | None = None
+    one: ToolJudgement | _ListedTool, decided: ToolDecisions | None, before: Decision | None = None
 ) -> ToolJudgement:
     """By what is decided; `before` is what was approved of the server before it changed."""
     approved, rejected = decided or ToolDecisions()
@@ -205,9 +227,9 @@ def _judgement(
     last = approved or before
     definition = _read_or_none(last.definition) if last else None
     if rejected and rejected.pin == one.pin:
-        return ToolJudgement("rejected", one.definition, one.pin, definition, one.flags)
+        return ToolJudgement("rejected", one.listed, one.pin, definition, one.flags)
     status = "changed" if definition else "unreviewed"
-    return ToolJudgement(status, one.definition, one.pin, definition, one.flags)
+    return ToolJudgement(status, one.listed, one.pin, definition, one.flags)
 
 
 def _read_or_none(definition: str) -> Definition | None:

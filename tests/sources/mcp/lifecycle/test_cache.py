@@ -13,7 +13,8 @@ import pytest
 from tests.plan import amount
 from tests.waiting import let_pass
 from toolcrib.errors import SourceError
-from toolcrib.sources.mcp.lifecycle.cache import MOST_BYTES, MCPToolsCache
+from toolcrib.sources.mcp.lifecycle import cache as cache_module
+from toolcrib.sources.mcp.lifecycle.cache import MOST_BYTES, MCPToolsCache, ToolTexts
 from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerListing
 from toolcrib.sources.mcp.outcome import StartFailure
 
@@ -215,3 +216,37 @@ def test_a_damaged_failure_is_none(cache):
     for bad in (b"", b"[]", b'{"x": 1}', b"[" * 60_000):
         cache.path("git", "hash").with_suffix(".failure").write_bytes(bad)
         assert cache.read_failure("git", "hash") is None
+
+
+def test_the_text_of_a_tool_is_made_once_and_never_taken_for_another(cache, monkeypatch):
+    made: list[str] = []
+    text = cache_module._tool_text
+    monkeypatch.setattr(
+        cache_module, "_tool_text", lambda raw: made.append(raw["name"]) or text(raw)
+    )
+    cache.write(KNOWN)
+    twice = (TOOLS[0], {"name": "b", "description": "new"}, TOOLS[0], {"name": "c"})
+    for tools in (twice, TOOLS[1:], ()):
+        known = replace(KNOWN, listing=ServerListing(tools))
+        version = cache.write(known)
+        assert cache.read("git", "hash") == (known, "", version)
+    assert made == ["a", "b", "b", "c", "b"]
+
+
+def test_the_texts_of_few_servers_are_remembered(cache):
+    texts = ToolTexts(most=2)
+    for server in ("a", "b", "c"):
+        texts.of(server, TOOLS)
+    assert list(texts._texts) == ["b", "c"]
+
+
+def test_old_files_of_a_server_are_looked_for_once(cache, monkeypatch):
+    old = replace(KNOWN, config_hash="old")
+    cache.write(KNOWN)
+    cache.write(old)
+    for each in ("hash", "old"):
+        os.utime(cache.path("git", each), (0, 0))
+    cache.write(KNOWN)
+    assert cache.read("git", "old").known == old
+    MCPToolsCache(cache.path("git", "hash").parent).write(KNOWN)
+    assert cache.read("git", "old").known is None

@@ -1,7 +1,7 @@
 """Our own `servers.json`, which commands change: one entry at a time, the rest left as it is."""
 
 import json
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -9,7 +9,12 @@ from typing import Any, cast
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
 from toolcrib.sources.mcp.config.fields import Fields
-from toolcrib.sources.mcp.config.servers_file import OVERRIDES, TABLES, read_table
+from toolcrib.sources.mcp.config.servers_file import (
+    OVERRIDES,
+    TABLES,
+    read_servers,
+    read_table,
+)
 from toolcrib.sources.mcp.config.switches import Switches, read_switches
 from toolcrib.sources.text_file import read_text_file
 from toolcrib.system import file_locked, write_private_file
@@ -56,6 +61,15 @@ class OwnServersFile:
             return False
         with self._table_to_change() as table:
             return table.pop(name, None) is not None
+
+    def switches_elsewhere(self, name: str, files: Sequence[Path]) -> Switches:
+        """What another one of these files switches off of a server."""
+        for file in files:
+            if file != self.path:
+                for config in read_servers([file]).servers:
+                    if config.id == name:
+                        return Switches.of(config)
+        return Switches()
 
     def change_switches(
         self, name: str, elsewhere: Switches, change: Callable[[Switches], Switches]

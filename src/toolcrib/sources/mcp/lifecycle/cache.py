@@ -15,7 +15,7 @@ import os
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
@@ -84,6 +84,30 @@ class RecentListings:
             each()
 
 
+class ToolTexts:
+    """The JSON of the tools of a few servers, as they were last written."""
+
+    def __init__(self, most: int = MOST_LOADED) -> None:
+        self._most = most
+        self._texts: OrderedDict[str, Mapping[int, tuple[JsonObject, bytes]]] = OrderedDict()
+        self._turn = Lock()
+
+    def of(self, server: str, tools: Sequence[JsonObject]) -> Sequence[bytes]:
+        """The JSON of these tools; of those that are the same objects it is not made again."""
+        before = self._texts.get(server, {})
+        now = {id(raw): before.get(id(raw)) or (raw, _tool_text(raw)) for raw in tools}
+        with self._turn:
+            self._texts[server] = now
+            self._texts.move_to_end(server)
+            while len(self._texts) > self._most:
+                self._texts.popitem(last=False)
+        return [now[id(raw)][1] for raw in tools]
+
+
+def _tool_text(raw: JsonObject) -> bytes:
+    return json.dumps(raw, allow_nan=False).encode()
+
+
 class MCPToolsCache:
     """One folder. Several processes may use it at once: each file is replaced in one step.
 
@@ -93,6 +117,8 @@ class MCPToolsCache:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.recent = RecentListings()
+        self._texts = ToolTexts()
+        self._swept: set[Path] = set()
         sweep_temporary_files(folder)
 
     def path(self, server: str, config_hash: str) -> Path:
@@ -136,7 +162,7 @@ class MCPToolsCache:
 
         Raises `SourceError`; then what was stored stays.
         """
-        version, content = _written(known)
+        version, content = _written(known, self._texts)
         if len(content) > MOST_BYTES:
             raise SourceError(f"MCP server {known.server!r} lists more than {MOST_BYTES} bytes")
         try:
@@ -179,7 +205,10 @@ class MCPToolsCache:
                 write_private_file(path, json.dumps(failure._asdict()).encode())
 
     def _remove_outdated(self, path: Path) -> None:
-        """Remove the files of configurations that the same server had long ago."""
+        """Remove the files of configurations that the same server had long ago; once is enough."""
+        if path in self._swept:
+            return
+        self._swept.add(path)
         server = path.name.partition("-")[0]
         for other in self._folder.glob(f"{server}*"):
             with suppress(OSError):
@@ -218,11 +247,15 @@ def _shallow(part: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the nouns of
     return {each.name: getattr(part, each.name) for each in fields(part)}
 
 
-def _written(known: KnownServer) -> tuple[str, bytes]:
+def _written(known: KnownServer, texts: ToolTexts) -> tuple[str, bytes]:
     """The version and the content of a file. When it was listed is no part of the version."""
     entry = {"format": 1} | _shallow(known)
     times = [json.dumps(float(entry.pop(key))).encode() for key in ("fetched", "start_s")]
-    content = json.dumps(entry, allow_nan=False, default=_shallow).encode()
+    listing = _shallow(entry.pop("listing"))
+    tools = b", ".join(texts.of(known.server, listing.pop("tools")))
+    parts = (json.dumps(part, allow_nan=False, default=_shallow) for part in (entry, listing))
+    rest, offers = (part.encode()[1:-1] for part in parts)
+    content = b'{%s, "listing": {"tools": [%s], %s}}' % (rest, tools, offers)
     version = hashlib.sha256(content).hexdigest()
     form = b'"version":"%s","fetched":%s,"start_s":%s,"entry":%s' + _END
     rest = form % (version.encode(), *times, content)

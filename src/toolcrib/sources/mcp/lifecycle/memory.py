@@ -9,11 +9,20 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from threading import RLock
+from typing import NamedTuple
 
 from toolcrib.errors import SourceError
 from toolcrib.model import Call, JsonObject
+from toolcrib.observe import Record, drop
 from toolcrib.sources.mcp.lifecycle.cache import ListingHead, MCPToolsCache
-from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerIntroduction, ServerListing
+from toolcrib.sources.mcp.lifecycle.server_events import ServerEvents
+from toolcrib.sources.mcp.listing import (
+    KnownServer,
+    ServerFacts,
+    ServerIntroduction,
+    ServerListing,
+    changed_names,
+)
 from toolcrib.sources.mcp.outcome import StartFailed, StartFailure
 from toolcrib.sources.mcp.server_log import ServerLog
 from toolcrib.sources.mcp.tool_definitions import ToolDefinitions
@@ -23,36 +32,59 @@ MOST_LOOKS = 3
 NO_LISTING = "none"
 
 
+class FormerListing(NamedTuple):
+    """The listing before the last one, with the version that its file had."""
+
+    version: str
+    known: KnownServer
+
+
 @dataclass(slots=True)
 class LoadedListing:
     """What is in memory of a server: its last listing, how it is judged, and its tools by that.
 
-    `version` is that of the file; empty if the listing is in no file. `mark` is the trust's mark
-    under which it was judged.
+    `version` is that of the file; empty if the listing is in no file. `judged` is what was judged
+    last, under the trust's `mark`.
     """
 
     known: KnownServer | None
     version: str
     judgement: ServerJudgement = field(default_factory=ServerJudgement)
+    judged: KnownServer | None = None
     mark: object = None
     definitions: ToolDefinitions | None = None
+    former: FormerListing | None = None
+
+    def changed_names(self) -> frozenset[str] | None:
+        """The names of tools that are listed otherwise than in the former version.
+
+        None if there is no such, or if the server says something else of itself: that goes with
+        every tool.
+        """
+        known, former = self.known, self.former
+        if known is None or former is None or known.facts != former.known.facts:
+            return None
+        return changed_names(former.known.listing, known.listing)
 
 
 class ServerMemory:
     """What is known of one server. Its supervisor writes it; any thread may read it.
 
     `problem` says what is wrong with `known`, and is empty if nothing is. `in_use`: it stays in
-    memory. `on_offers_changed` are called, in the thread that writes, with the kinds of offers that
-    have changed. What happens to the server goes into its `log`.
+    memory. `on_kept` is called when a listing was kept; `on_offers_changed` are called with the
+    kinds of offers that have changed: both in the thread that writes. What happens to the server
+    goes into its `log`, and `record` hears of it.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a server's memory is given, each by its name
         self,
         server: str,
         config_hash: str,
         cache: MCPToolsCache,
         trust: ServerTrust,
         log: ServerLog | None = None,
+        *,
+        record: Record = drop,
     ) -> None:
         self._server = server
         self._hash = config_hash
@@ -63,8 +95,10 @@ class ServerMemory:
         self._logged_failure = ""
         self.trust = trust
         self.log = log or ServerLog(server)
+        self._events = ServerEvents(server, record)
         self.problem = ""
         self.in_use = False
+        self.on_kept: Callable[[], object] = lambda: None
         self.on_offers_changed: list[Callable[[frozenset[str]], None]] = []
 
     @property
@@ -107,10 +141,14 @@ class ServerMemory:
                 return loaded
             for _ in range(MOST_LOOKS):
                 mark = self.trust.version()
-                if loaded.mark is not None and mark == loaded.mark:
+                as_decided = mark is not None and mark == loaded.mark
+                if as_decided and loaded.judged is loaded.known:
                     break
-                loaded.judgement = self.trust.judge(loaded.known, loaded.judgement)
-                loaded.mark = mark  # judging may decide something: then it is looked at once more
+                loaded.judgement = self.trust.judge(
+                    loaded.known, loaded.judgement, as_decided=as_decided
+                )
+                # Judging may decide something: then it is looked at once more.
+                loaded.mark, loaded.judged = mark, loaded.known
             return loaded
 
     def judge(self) -> ServerJudgement:
@@ -174,6 +212,8 @@ class ServerMemory:
                 declared=introduction.declared,
             )
             kinds = self._write(known)
+        self._events.started(start_s)
+        self.on_kept()
         self._tell(kinds)
 
     def keep_listing(self, listing: ServerListing) -> bool:
@@ -185,6 +225,7 @@ class ServerMemory:
             was = len(before.listing.tools)
             self.log.note(f"lists {len(better.tools)} tools now, {was} before")
             kinds = self._write(replace(before, listing=better, fetched=time.time()))
+        self.on_kept()
         self._tell(kinds)
         return True
 
@@ -195,8 +236,14 @@ class ServerMemory:
             message = f"{failure.message} ({failure.code})"
             self.log.note(message, aloud=message != self._logged_failure)
             self._logged_failure = message
+            self._events.failed(failure.code)
         if failure or before:
             self._cache.write_failure(self._server, self._hash, failure)
+
+    def ended(self, why: str, status: int | None, up_s: float, *, crashed: bool) -> None:
+        """The server ended, by itself or because we stopped it, after so many seconds."""
+        self.log.ended(why, status, up_s)
+        self._events.ended(up_s, crashed=crashed)
 
     def _load(self) -> LoadedListing:
         """What is in memory, read now if it is not."""
@@ -226,17 +273,23 @@ class ServerMemory:
 
     def _write(self, known: KnownServer) -> frozenset[str]:
         """Have this from now on; the kinds of offers that have changed."""
-        before = self._load()
-        is_same = before.known is not None and _says_the_same(known, before.known)
-        mark = before.mark if is_same else None
-        loaded = self._loaded = replace(before, known=known, version="", mark=mark)
-        self.look()  # here, in a thread that may take its time
+        before = self.look()
+        was = before.known
+        is_same = was is not None and before.judged is was and _says_the_same(known, was)
+        loaded = self._loaded = replace(
+            before,
+            known=known,
+            version="",
+            judged=known if is_same else before.judged,
+            former=FormerListing(before.version, was) if was and before.version else None,
+        )
+        judged = self.look().judgement  # here, in a thread that may take its time
+        self._events.judged(before.judgement, judged)
         try:
             loaded.version = self._cache.write(known)
         except SourceError as error:
             self.problem = str(error)
-        was = before.known.listing if before.known else ServerListing()
-        return _changed(was, known.listing)
+        return _changed(was.listing if was else ServerListing(), known.listing)
 
     def _tell(self, kinds: frozenset[str]) -> None:
         for on_change in tuple(self.on_offers_changed) if kinds else ():

@@ -9,11 +9,12 @@ Everything here runs on the server loop.
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolcrib.model import Deadline
+from toolcrib.model import CallContext, Deadline, Outcome
+from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.outcome import StartFailed
 
@@ -24,9 +25,11 @@ LIST_TIMEOUT_S = 15.0
 RELIST_AFTER_S = 1.0
 RELIST_RARELY_S = 60.0
 REVIEW_EVERY_S = 2.0
+SUBSCRIBE_S = 5.0
 LIST_FAILED = "list_failed"
 
 OnUpdate = Callable[[], None]
+Serve: TypeAlias = Callable[[UpstreamRequest], Awaitable[Outcome]]
 Spawn: TypeAlias = Callable[[Coroutine[object, object, None]], None]
 
 
@@ -155,7 +158,10 @@ async def _sleep_or(seconds: float, connection: "Connection") -> None:
 
 
 class ResourceWatchers:
-    """Who wants to know when a resource changes, by the server's own URIs."""
+    """Who wants to know when a resource changes, by the server's own URIs.
+
+    The server is told which ones somebody watches, and again after each start.
+    """
 
     def __init__(self) -> None:
         self._by_uri: dict[str, list[OnUpdate]] = {}
@@ -164,10 +170,34 @@ class ResourceWatchers:
         """All that somebody watches."""
         return tuple(self._by_uri)
 
-    def add(self, uri: str, on_update: OnUpdate) -> None:
-        self._by_uri.setdefault(uri, []).append(on_update)
+    async def subscribe(self, uri: str, on_update: OnUpdate, serve: Serve) -> Outcome:
+        """Call this whenever the resource changes, if the server agrees; `serve` asks it."""
+        outcome = await serve(UpstreamRequest("resources/subscribe", {"uri": uri}))
+        if outcome.ok:
+            self._by_uri.setdefault(uri, []).append(on_update)
+        return outcome
 
-    def remove(self, uri: str, on_update: OnUpdate) -> bool:
+    async def unsubscribe(
+        self, uri: str, on_update: OnUpdate, connection: "Connection | None"
+    ) -> bool:
+        """End that; whether the server had to be told."""
+        if not self._remove(uri, on_update) or connection is None:
+            return False
+        await _send_unattended(connection, UpstreamRequest("resources/unsubscribe", {"uri": uri}))
+        return True
+
+    def resume(self, connection: "Connection", spawn: Spawn) -> None:
+        """Tell a server that was started again what is watched."""
+        for uri in self._by_uri:
+            request = UpstreamRequest("resources/subscribe", {"uri": uri})
+            spawn(_send_unattended(connection, request))
+
+    def updated(self, uri: str) -> None:
+        """`resources/updated` came: call all who watch it, on the server loop."""
+        for on_update in tuple(self._by_uri.get(uri, ())):
+            on_update()
+
+    def _remove(self, uri: str, on_update: OnUpdate) -> bool:
         """Whether nobody watches it any more."""
         watchers = self._by_uri.get(uri, [])
         if on_update in watchers:
@@ -177,7 +207,7 @@ class ResourceWatchers:
         del self._by_uri[uri]
         return True
 
-    def updated(self, uri: str) -> None:
-        """`resources/updated` came: call all who watch it, on the server loop."""
-        for on_update in tuple(self._by_uri.get(uri, ())):
-            on_update()
+
+async def _send_unattended(connection: "Connection", request: UpstreamRequest) -> None:
+    """Send a request whose outcome nobody waits for."""
+    await connection.request(request, CallContext(Deadline(SUBSCRIBE_S)))

@@ -5,8 +5,8 @@ progress, log messages and questions go back to the caller's loop (`on_callers_l
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
@@ -103,7 +103,8 @@ class ServerLoop(BackgroundLoop):
 class CallSlots:
     """How many calls one server serves at once. `taken` counts those that wait for a slot too.
 
-    `on_idle` is called when the server was unused for `idle_s` seconds.
+    `on_idle` is called when the server was unused for `idle_s` seconds. Requests are under way from
+    before a slot is asked for until there is an answer.
     """
 
     def __init__(self, on_idle: Callable[[], None], idle_s: Callable[[], float]) -> None:
@@ -112,6 +113,25 @@ class CallSlots:
         self._on_idle = on_idle
         self._idle_s = idle_s
         self._idle_timer: asyncio.TimerHandle | None = None
+        self._requests = 0
+        self._unused = asyncio.Event()
+        self._unused.set()
+
+    @contextmanager
+    def under_way(self) -> Generator[None]:
+        """A request is."""
+        self._requests += 1
+        self._unused.clear()
+        try:
+            yield
+        finally:
+            self._requests -= 1
+            if not self._requests:
+                self._unused.set()
+
+    async def wait_unused(self) -> None:
+        """Wait until no request is under way."""
+        await self._unused.wait()
 
     async def enter(self) -> None:
         """Wait for a slot. Raises `StartFailed` if too many calls wait."""

@@ -15,12 +15,13 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
+from toolcrib.errors import ConfigError
 from toolcrib.model import CallContext
 from toolcrib.sources.mcp.config.package_runner import PackageRunner, package_runner
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerConfig
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop, StartTurn
 from toolcrib.sources.mcp.listing import ServerFacts, ServerIntroduction, protocol_modes
-from toolcrib.sources.mcp.outcome import StartFailed
+from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.client.connection import Connection
@@ -103,7 +104,7 @@ class ServerStart:
         transport = self._config.transport
         is_old = isinstance(transport, ServerAddress) and transport.kind == "sse"
         for mode in protocol_modes(facts, is_old=is_old):
-            connection = self._new_connection()
+            connection = self._opened()
             try:
                 async with self._watching_install(connection, clock, turn):
                     return connection, await connection.start(mode, clock.left_s)
@@ -116,6 +117,16 @@ class ServerStart:
                 self._spawn(connection.close())
                 raise
         raise first or StartFailed("start_failed", "did not start")
+
+    def _opened(self) -> "Connection":
+        """Raises `StartFailed`."""
+        try:
+            return self._new_connection()
+        except ConfigError as error:
+            reason, _, remedy = str(error).partition("; ")
+            known = StartDiagnosis(reason, remedy)
+            failed = StartFailed("not_configured", str(error), retryable=False, diagnosis=known)
+            raise failed from error
 
     def _explained(self, error: StartFailed, clock: "_StartClock") -> StartFailed:
         """The error; one that says so if it is the install that takes too long."""

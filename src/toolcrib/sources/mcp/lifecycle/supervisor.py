@@ -13,8 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolcrib.errors import ConfigError
-from toolcrib.model import CallContext, Deadline, Outcome
+from toolcrib.model import CallContext, Outcome
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.lifecycle.breaker import Breaker
@@ -24,16 +23,16 @@ from toolcrib.sources.mcp.lifecycle.notifications import (
     ListingFreshness,
     OnUpdate,
     ResourceWatchers,
+    Serve,
 )
 from toolcrib.sources.mcp.lifecycle.server_loop import CallSlots, ServerLoop, on_callers_loop
 from toolcrib.sources.mcp.lifecycle.startup import ServerStart, StartPhase, StartProgress
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
-from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed, StartFailure, refusal
+from toolcrib.sources.mcp.outcome import StartFailed, StartFailure, refusal
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.client.connection import Connection
 
-SUBSCRIBE_S = 5.0
 NEEDS_LOGIN = "needs_login"
 
 
@@ -64,9 +63,7 @@ class ServerSupervisor:
         self._connection: Connection | None = None
         self._starting: asyncio.Task[Connection] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._requests = self._crashes = 0
-        self._unused = asyncio.Event()
-        self._unused.set()
+        self._crashes = 0
         self._up_since = self._refreshed_at = 0.0
         self._closed = False
 
@@ -85,7 +82,9 @@ class ServerSupervisor:
 
         The server is not idle for as long.
         """
-        return await self._on_loop(self._subscribe(uri, on_update, on_callers_loop(context)))
+        there = on_callers_loop(context)
+        serve: Serve = lambda it: self._serve(it, there, self.memory.check_offers)  # noqa: E731
+        return await self._on_loop(self._watchers.subscribe(uri, on_update, serve))
 
     def unsubscribe(self, uri: str, on_update: OnUpdate) -> None:
         """End that, soon."""
@@ -98,22 +97,9 @@ class ServerSupervisor:
         except RuntimeError as error:
             return self._refusal("closed", str(error), retryable=False)
 
-    async def _subscribe(self, uri: str, on_update: OnUpdate, context: CallContext) -> Outcome:
-        request = UpstreamRequest("resources/subscribe", {"uri": uri})
-        outcome = await self._serve(request, context, self.memory.check_offers)
-        if outcome.ok:
-            self._watchers.add(uri, on_update)
-        return outcome
-
     async def _unsubscribe(self, uri: str, on_update: OnUpdate) -> None:
-        if self._watchers.remove(uri, on_update) and self._connection:
-            request = UpstreamRequest("resources/unsubscribe", {"uri": uri})
-            await self._send_unattended(self._connection, request)
+        if await self._watchers.unsubscribe(uri, on_update, self._connection):
             self._slots.restart_idle_timer()
-
-    async def _send_unattended(self, connection: "Connection", request: UpstreamRequest) -> None:
-        """Send a request whose outcome nobody waits for."""
-        await connection.request(request, CallContext(Deadline(SUBSCRIBE_S)))
 
     async def _serve(
         self, request: UpstreamRequest, context: CallContext, check: Callable[[], None]
@@ -122,24 +108,20 @@ class ServerSupervisor:
         if wait_s:
             message = f"failed a moment ago; call again in {math.ceil(wait_s)} s"
             return self._refusal("unavailable", message)
-        self._requests += 1
-        self._unused.clear()
         try:
-            connection, context = await self._ready(context, check)
-            try:
-                deadline = context.deadline.sooner(self.config.call_timeout_s)
-                outcome = await connection.request(request, replace(context, deadline=deadline))
-            finally:
-                self._slots.leave()
-            return self._learn_from(outcome)
+            with self._slots.under_way():
+                connection, context = await self._ready(context, check)
+                try:
+                    deadline = context.deadline.sooner(self.config.call_timeout_s)
+                    outcome = await connection.request(request, replace(context, deadline=deadline))
+                finally:
+                    self._slots.leave()
+                return self._learn_from(outcome)
         except StartFailed as error:
             if error.code == LIST_FAILED:
                 self._timed_out()
             return self._refusal(error.code, error.advice, retryable=error.retryable)
         finally:
-            self._requests -= 1
-            if not self._requests:
-                self._unused.set()
             self._breaker.leave()
 
     async def _ready(
@@ -232,7 +214,7 @@ class ServerSupervisor:
         """Stop the server for good: after the calls under way, or after so many seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(patience_s):
-                await self._unused.wait()
+                await self._slots.wait_unused()
         await self.close()
 
     async def close(self) -> None:
@@ -292,28 +274,20 @@ class ServerSupervisor:
         self._spawn(self._watch(connection))
         self._slots.restart_idle_timer()
         self._freshness.listed(connection)
-        for uri in self._watchers.uris():
-            request = UpstreamRequest("resources/subscribe", {"uri": uri})
-            self._spawn(self._send_unattended(connection, request))
+        self._watchers.resume(connection, self._spawn)
 
     def _new_connection(self) -> "Connection":
-        """Raises `StartFailed`."""
+        """Raises `ConfigError`."""
         from toolcrib.sources.mcp.client.connection import Connection  # noqa: PLC0415 - the SDK
 
-        try:
-            return Connection(
-                self.config,
-                self._freshness.changed,
-                self._logins,
-                self._watchers.updated,
-                self._loop.large_lists,
-                self.memory.log,
-            )
-        except ConfigError as error:
-            reason, _, remedy = str(error).partition("; ")
-            known = StartDiagnosis(reason, remedy)
-            failed = StartFailed("not_configured", str(error), retryable=False, diagnosis=known)
-            raise failed from error
+        return Connection(
+            self.config,
+            self._freshness.changed,
+            self._logins,
+            self._watchers.updated,
+            self._loop.large_lists,
+            self.memory.log,
+        )
 
     async def _watch(self, connection: "Connection") -> None:
         """Wait for the end of a connection; one that we did not end ourselves is a crash."""
@@ -321,20 +295,21 @@ class ServerSupervisor:
         if connection is self._connection:
             self._breaker.failed(time.monotonic(), was_up=True)
             self._crashes += 1
-            self._drop_connection(f"crash {self._crashes}: it ended by itself")
+            self._drop_connection(f"crash {self._crashes}: it ended by itself", crashed=True)
 
-    def _drop_connection(self, why: str = "stopped") -> None:
+    def _drop_connection(self, why: str = "stopped", *, crashed: bool = False) -> None:
         """Part with the connection, if there is one; it closes in the background."""
         connection, self._connection = self._connection, None
         self._freshness.connection = None
         self._slots.stop_idle_timer()
         if connection:
-            self._spawn(self._end(connection, why, time.monotonic() - self._up_since))
+            up_s = time.monotonic() - self._up_since
+            self._spawn(self._end(connection, why, up_s, crashed=crashed))
             self._set_up(up=False)
 
-    async def _end(self, connection: "Connection", why: str, up_s: float) -> None:
+    async def _end(self, connection: "Connection", why: str, up_s: float, *, crashed: bool) -> None:
         await connection.close()
-        self.memory.log.ended(why, connection.status, up_s)
+        self.memory.ended(why, connection.status, up_s, crashed=crashed)
 
     def _stop_if_idle(self) -> None:
         if not self._slots.taken and not self._watchers.uris():

@@ -11,8 +11,7 @@ from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from toolcrib.errors import ConfigError
-from toolcrib.gateway.http.asgi import AUTHENTICATED, App
-from toolcrib.gateway.limits import ConnectionBounds
+from toolcrib.http.asgi import AUTHENTICATED, App
 from toolcrib.system import ConnectionLimiter
 
 HEAD_S = 10.0
@@ -112,14 +111,18 @@ class _TimedProtocol(H11Protocol):
 
 
 class WebServer(Server):
-    """Serves an app on a socket until `should_exit` is set. It handles no signals."""
+    """Serves an app on a socket until `should_exit` is set. It handles no signals.
 
-    def __init__(self, app: App, bounds: ConnectionBounds) -> None:
-        strangers = ConnectionLimiter(bounds.strangers, "HTTP")
+    At most `most` connections are held, of those at most `strangers` that have shown no credential;
+    `at_once` are let in before anybody looks at those that came before.
+    """
+
+    def __init__(self, app: App, *, most: int, strangers: int, at_once: int) -> None:
+        limiter = ConnectionLimiter(strangers, "HTTP")
         config = Config(
             app,
-            http=cast("Any", partial(_TimedProtocol, strangers=strangers, most=bounds.http)),
-            backlog=bounds.at_once,
+            http=cast("Any", partial(_TimedProtocol, strangers=limiter, most=most)),
+            backlog=at_once,
             ws="none",
             lifespan="off",
             loop="none",
@@ -134,9 +137,9 @@ class WebServer(Server):
         )
         super().__init__(config)
 
-    async def serve_on(self, listening: socket.socket) -> None:
+    async def serve_on(self, *listening: socket.socket) -> None:
         """Until `should_exit` is set, and then `STOP_S` at most."""
-        await self.serve(sockets=[listening])
+        await self.serve(sockets=[*listening])
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """As the server starts, but with room for more than it lets in at once."""
@@ -150,8 +153,8 @@ class WebServer(Server):
         yield
 
 
-def listen_on_loopback(port: int) -> socket.socket:
-    """A socket on loopback. Raises `ConfigError`."""
+def listen_on_loopback(port: int, setting: str = "gateway.port") -> socket.socket:
+    """A socket on loopback. Raises `ConfigError`, with the setting that names another port."""
     # Named as TCP, so that asyncio sends at once what is written: else every answer takes 40 ms.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -161,5 +164,5 @@ def listen_on_loopback(port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         problem = f"port {port} of {LOOPBACK} cannot be used ({error.strerror})"
-        raise ConfigError(f"{problem}; set another `gateway.port`, or 0 for any") from error
+        raise ConfigError(f"{problem}; set another `{setting}`, or 0 for any") from error
     return listening

@@ -1,6 +1,6 @@
 """The words of ASGI, as far as we use them, and the answers that we write ourselves.
 
-A refusal is always JSON, always with the next step.
+A refusal always has the next step.
 """
 
 import json
@@ -15,7 +15,6 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 AUTHENTICATED = "toolcrib.is_known"
 """The key, in a scope's state, of the function to call once a request has shown a credential."""
-REFUSED = -32093
 
 
 class HttpRefusal(Exception):
@@ -27,15 +26,6 @@ class HttpRefusal(Exception):
         super().__init__(message)
         self.status, self.code, self.message = status, code, message
         self.headers = headers or {}
-
-
-async def send_refusal(refusal: HttpRefusal, send: Send) -> None:
-    """Answer with it, in the shape of a JSON-RPC error, and close the connection."""
-    data = {"code": refusal.code, "status": refusal.status}
-    error = {"code": REFUSED, "message": refusal.message, "data": data}
-    body = {"jsonrpc": "2.0", "id": None, "error": error}
-    # What is left of a body that was not wanted is not read either.
-    await send_json(refusal.status, body, send, {"connection": "close", **refusal.headers})
 
 
 async def send_json(

@@ -8,8 +8,7 @@ import asyncio
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from toolcrib.gateway.http.asgi import HttpRefusal, Message, Receive
-from toolcrib.gateway.message_streams import MOST_VALUES
+from toolcrib.http.asgi import HttpRefusal, Message, Receive
 from toolcrib.strict_json import NotJson, read_json
 
 MOST_HEADERS = 100
@@ -18,7 +17,7 @@ LITTLE = 64 * 1024
 """A body of so many bytes is checked at once, a larger one on a thread."""
 ONCE = frozenset(
     """host origin authorization content-length content-type transfer-encoding mcp-session-id
-    mcp-protocol-version""".split()
+    mcp-protocol-version cookie sec-fetch-site""".split()
 )
 """Two of these would let two readers read two different things."""
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")
@@ -88,27 +87,33 @@ def unauthorized(why: str) -> HttpRefusal:
 
 
 async def read_body(receive: Receive, headers: Mapping[str, str], most: int) -> bytes:
-    """All of it. Raises `HttpRefusal` where it is too much, too slow, cut off, or no JSON."""
+    """All of it. Raises `HttpRefusal` where it is too much, too slow, or cut off."""
     length = headers.get("content-length", "0")
     if length.isdecimal() and int(length) > most:
         raise _too_large(most)
     try:
         async with asyncio.timeout(BODY_S):
-            body = await _read_whole(receive, most)
+            return await _read_whole(receive, most)
     except TimeoutError:
         problem = f"the body took longer than {BODY_S:.0f} s; send it faster"
         raise HttpRefusal(408, "too_slow", problem) from None
+
+
+async def read_json_body(
+    receive: Receive, headers: Mapping[str, str], most: int, *, most_values: int
+) -> bytes:
+    """All of it, as `read_body`. Raises `HttpRefusal` for no JSON, and for too many values too."""
+    body = await read_body(receive, headers, most)
     if len(body) <= LITTLE:
-        _check_json(body)
+        _check_json(body, most_values)
     else:
-        await asyncio.to_thread(_check_json, body)
+        await asyncio.to_thread(_check_json, body, most_values)
     return body
 
 
-def _check_json(body: bytes) -> None:
-    """Raises `HttpRefusal` where it is no JSON, or has more values than one message needs."""
+def _check_json(body: bytes, most_values: int) -> None:
     try:
-        read_json(body.decode(), most_values=MOST_VALUES)
+        read_json(body.decode(), most_values=most_values)
     except (NotJson, UnicodeDecodeError) as error:
         raise HttpRefusal(400, "bad_request", f"{error}"[:200]) from None
 

@@ -1,0 +1,81 @@
+"""The events of a crib: searches, and what conversations reveal. The stages know of none."""
+
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from toolcrib.execute import Caller
+from toolcrib.model import Answer, ConversationTokens, Event
+from toolcrib.observe import Record
+from toolcrib.session import Reveals
+
+NOTHING_FOUND = "nothing_found"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRecord:
+    """A search that was answered: at what time, after how many seconds."""
+
+    answer: Answer
+    caller: Caller
+    at: float
+    seconds: float
+
+    def event(self) -> Event:
+        """What is kept of it: names and figures. The query goes along, and stays in memory."""
+        found, origin = self.answer, self.caller.origin
+        return Event(
+            self.at,
+            "search",
+            self.caller.id,
+            origin.client,
+            origin.conversation,
+            seconds=self.seconds,
+            code="" if found.hits else NOTHING_FOUND,
+            trace=origin.trace,
+            facts={
+                "hits": [hit.name for hit in found.hits],
+                "confidence": found.confidence,
+                "chance": round(found.chance, 3),
+            },
+            query=found.query,
+        )
+
+
+class RecordedReveals:
+    """The reveals of a conversation, each with an event."""
+
+    def __init__(self, reveals: Reveals, caller: Caller, record: Record) -> None:
+        self._reveals = reveals
+        self._caller = caller
+        self._record = record
+
+    def names(self) -> tuple[str, ...]:
+        """As the protocol says."""
+        return self._reveals.names()
+
+    def add(self, names: Iterable[str]) -> tuple[str, ...]:
+        """As the protocol says."""
+        new = self._reveals.add(names)
+        if new:
+            self._record(reveal_event(self._caller, new))
+        return new
+
+    def keep(self, names: Collection[str]) -> None:
+        """As the protocol says."""
+        self._reveals.keep(names)
+
+    def tokens(self) -> ConversationTokens:
+        """As the protocol says."""
+        return self._reveals.tokens()
+
+    def set_tokens(self, tokens: ConversationTokens) -> None:
+        """As the protocol says."""
+        self._reveals.set_tokens(tokens)
+
+
+def reveal_event(caller: Caller, names: Iterable[str]) -> Event:
+    """That a conversation of this caller was shown these tools."""
+    client, conversation, trace = caller.origin
+    facts = {"tools": list(names)}
+    return Event(time.time(), "reveal", caller.id, client, conversation, trace=trace, facts=facts)

@@ -1,0 +1,45 @@
+"""Events: what was searched, called, listed, revealed, approved and started, on one path.
+
+    search, door, gateway,   append     a thread of      events.db: rows and hourly roll-ups
+    tickets, review desk,  ──────────>  EventLog's own ─> RecentQueries: texts, in memory alone
+    servers                                              Watchers: whoever looks on, live
+
+`event_log`  `EventLog`: takes an event in half a microsecond, never waits and never fails
+`recording`  an event as it may be kept: bounded, one line, nothing hidden in it
+`masking`    takes mails, tokens, numbers and the like out of what people and models wrote
+`watcher`    what is in memory for those who look on; `RecentQueries` are in no file
+
+The disk gets numbers and names. Of arguments there is a hash, of results nothing. Queries stay in
+memory; with `observe.keep_queries` they are kept for a week, masked. The file is a matter of
+`toolcrib.store`. Whoever sees something happen makes the event: nothing here knows a search.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.observe.event_log import EventLog, Record, drop
+    from toolcrib.observe.masking import mask_personal
+    from toolcrib.observe.recording import conversation_mark
+    from toolcrib.observe.watcher import LoggedEvent, Watcher
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "event_log": ("EventLog", "Record", "drop"),
+            "masking": ("mask_personal",),
+            "recording": ("conversation_mark",),
+            "watcher": ("LoggedEvent", "Watcher"),
+        },
+    )
+
+__all__ = [
+    "EventLog",
+    "LoggedEvent",
+    "Record",
+    "Watcher",
+    "conversation_mark",
+    "drop",
+    "mask_personal",
+]
