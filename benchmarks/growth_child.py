@@ -127,16 +127,20 @@ def _add_function(crib: Crib, figure: str) -> float:
 
 
 def _list_one_more(crib: Crib, server: Mapping[str, Any], figure: str) -> float:
-    """Afterwards the server lists what it did before."""
+    """Of a server that runs: it was listed as it started. Afterwards it lists what it did then."""
     source, before = inventory_of(crib).servers[server["name"]], server["tools"]
+    _answer(source, before)
+    inventory_of(crib).relist(source)
+    crib.search("anything")
     schema = {"type": "object", "properties": {"sheets": {"type": "integer"}}}
     more = {
         "name": f"fold_paper_{figure}",
         "description": PURPOSE.format(figure=figure),
         "inputSchema": schema,
     }
+    answer = json.loads(json.dumps([*before, more]))
     began = process_time()
-    _answer(source, [*before, more], again=True)
+    _answer(source, answer, again=True)
     inventory_of(crib).relist(source)
     _find(crib, figure)
     took = process_time() - began

@@ -49,6 +49,8 @@ READ_ELSEWHERE = {
     "gateway.origins": "gateway/http/guard.py",
     "gateway.body_bytes": "gateway/http/guard.py",
     "gateway.idle_exit_s": "gateway/daemon.py",
+    "dashboard.approve": "dashboard/server.py",
+    "dashboard.hosts": "dashboard/process.py",
 }
 """The settings that `toolcrib.wiring` does not hand on, and who reads each of them."""
 

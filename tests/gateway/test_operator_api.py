@@ -142,6 +142,32 @@ def test_neither_http_nor_a_shim_leads_to_the_operators_side(tmp_path: Path):
     asyncio.run(scenario())
 
 
+PAGES = [
+    "/",
+    "/login",
+    "/inbox",
+    "/servers",
+    "/server",
+    "/pulse",
+    "/act/allow_call",
+    "/static/live.js",
+]
+
+
+@pytest.mark.plan(98)
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_of_the_dashboard_is_at_the_gateway(tmp_path: Path, page: str):
+    async def scenario() -> None:
+        async with serving(tmp_path) as (_, runtime):
+            for method in ("GET", "POST"):
+                for prefix in ("", "/dashboard"):
+                    headers = with_token(runtime.token)
+                    answer = await request(runtime.port, method, f"{prefix}{page}", headers)
+                    assert answer.status == 404
+
+    asyncio.run(scenario())
+
+
 async def through_a_shim(path: str, method: str, params: dict[str, Any]) -> Any:
     reader, writer = await asyncio.open_unix_connection(path)
     writer.write(b'{"toolcrib": 1, "profile": "default", "pid": 5}\n')

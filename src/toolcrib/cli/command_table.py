@@ -110,6 +110,10 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
         ),
     },
     "Check": {
+        "dashboard": CommandEntry(
+            "dashboard:dashboard_command",
+            "Open the dashboard in the browser: what waits for you, and how the servers are.",
+        ),
         "doctor": CommandEntry(
             "doctor:doctor_command", "Look for what may keep Toolcrib from working; say what to do."
         ),

@@ -6,11 +6,13 @@ is its help, and whatever its own parser leaves to us.
 
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from toolcrib.cli.dashboard import dashboard_beside
 from toolcrib.cli.global_options import GlobalOptions, daemon_place
 from toolcrib.cli.screen import AsJson, print_json
 from toolcrib.connect import (
@@ -41,6 +43,9 @@ def serve_command(
         bool,
         typer.Option("--detached", help="As `toolcrib connect` starts it: with a log file."),
     ] = False,
+    dashboard: Annotated[
+        bool, typer.Option("--dashboard", help="Open the dashboard as well, beside it.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Serve everything as one MCP server on this machine.
@@ -56,10 +61,10 @@ def serve_command(
     if stdio:
         _serve_stdio(options, profile)
     else:
-        _serve(options, detached=detached, as_json=as_json)
+        _serve(options, detached=detached, dashboard=dashboard, as_json=as_json)
 
 
-def _serve(options: GlobalOptions, *, detached: bool, as_json: bool) -> None:
+def _serve(options: GlobalOptions, *, detached: bool, dashboard: bool, as_json: bool) -> None:
     if not can_have_daemon():
         raise ConfigError(NEEDS_UNIX)
     from toolcrib.gateway import run_daemon  # noqa: PLC0415 - it needs Unix
@@ -72,14 +77,17 @@ def _serve(options: GlobalOptions, *, detached: bool, as_json: bool) -> None:
             sys.stdout.flush()
         else:
             sys.stderr.write(f"toolcrib: serving at {_address(info)} and to toolcrib connect\n")
+        if dashboard:
+            beside.enter_context(dashboard_beside(options))
 
-    run_daemon(
-        daemon_place(options),
-        options.lasting_settings,
-        options.files,
-        ready,
-        detached=detached,
-    )
+    with ExitStack() as beside:
+        run_daemon(
+            daemon_place(options),
+            options.lasting_settings,
+            options.files,
+            ready,
+            detached=detached,
+        )
 
 
 def _address(info: DaemonInfo) -> str:

@@ -17,7 +17,7 @@ LITTLE = 64 * 1024
 """A body of so many bytes is checked at once, a larger one on a thread."""
 ONCE = frozenset(
     """host origin authorization content-length content-type transfer-encoding mcp-session-id
-    mcp-protocol-version""".split()
+    mcp-protocol-version cookie sec-fetch-site""".split()
 )
 """Two of these would let two readers read two different things."""
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](:[0-9]{1,5})?")

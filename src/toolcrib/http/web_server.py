@@ -137,9 +137,9 @@ class WebServer(Server):
         )
         super().__init__(config)
 
-    async def serve_on(self, listening: socket.socket) -> None:
+    async def serve_on(self, *listening: socket.socket) -> None:
         """Until `should_exit` is set, and then `STOP_S` at most."""
-        await self.serve(sockets=[listening])
+        await self.serve(sockets=[*listening])
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """As the server starts, but with room for more than it lets in at once."""
@@ -153,8 +153,8 @@ class WebServer(Server):
         yield
 
 
-def listen_on_loopback(port: int) -> socket.socket:
-    """A socket on loopback. Raises `ConfigError`."""
+def listen_on_loopback(port: int, setting: str = "gateway.port") -> socket.socket:
+    """A socket on loopback. Raises `ConfigError`, with the setting that names another port."""
     # Named as TCP, so that asyncio sends at once what is written: else every answer takes 40 ms.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -164,5 +164,5 @@ def listen_on_loopback(port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         problem = f"port {port} of {LOOPBACK} cannot be used ({error.strerror})"
-        raise ConfigError(f"{problem}; set another `gateway.port`, or 0 for any") from error
+        raise ConfigError(f"{problem}; set another `{setting}`, or 0 for any") from error
     return listening

@@ -82,7 +82,7 @@ class EntryDict(dict[str, Entry]):
         return _by_bare(self.values())
 
 
-class Change(NamedTuple):
+class TableChange(NamedTuple):
     """The names that a change was about; `restated` are those of which the state alone is new."""
 
     names: frozenset[str]
@@ -93,10 +93,10 @@ class ChangeLog:
     """What each of the last changes of one pool was about, by its number."""
 
     def __init__(self) -> None:
-        self._changes: dict[int, Change] = {}
+        self._changes: dict[int, TableChange] = {}
         self._size = 0
 
-    def append(self, number: int, change: Change | None) -> None:
+    def append(self, number: int, change: TableChange | None) -> None:
         """Note a change; the oldest are forgotten where that is too much. None: nobody knows."""
         if change is None or len(change.names) > MOST_CHANGES:
             self._changes, self._size = {}, 0
@@ -106,7 +106,7 @@ class ChangeLog:
         while self._size > MOST_CHANGES:
             self._size -= len(self._changes.pop(next(iter(self._changes))).names) + 1
 
-    def between(self, earlier: int, later: int) -> Sequence[Change] | None:
+    def between(self, earlier: int, later: int) -> Sequence[TableChange] | None:
         """All changes after one and up to another; None if that is forgotten."""
         changes = self._changes
         if earlier > later or (earlier < later and earlier + 1 not in changes):
@@ -125,13 +125,13 @@ class Moment:
         self.log = log
         self.number = number
 
-    def next(self, change: Change | None) -> "Moment":
+    def next(self, change: TableChange | None) -> "Moment":
         """The moment after this one, once something has changed; None: nobody knows what."""
         self.log.append(self.number + 1, change)
         return Moment(self.log, self.number + 1)
 
 
-NOTHING_CHANGED = Change(frozenset())
+NOTHING_CHANGED = TableChange(frozenset())
 
 
 class EntryTable(Mapping[str, Entry]):
@@ -239,7 +239,7 @@ class EntryTable(Mapping[str, Entry]):
         self,
         changes: Mapping[str, Entry | None],
         stored: StoredEntries | None = None,
-        names: Change | None = NOTHING_CHANGED,
+        names: TableChange | None = NOTHING_CHANGED,
         moved: Mapping[str, Entry] = EMPTY,
     ) -> "EntryTable":
         """The table of the next moment: with these in place of what was in memory; None: gone.
@@ -261,11 +261,11 @@ class EntryTable(Mapping[str, Entry]):
         moment = self.moment.next(NOTHING_CHANGED)
         return EntryTable(stored, EntryDict(in_memory), {}, moment, object())
 
-    def _change(self, changes: Mapping[str, Entry | None], stored: Change) -> Change:
+    def _change(self, changes: Mapping[str, Entry | None], stored: TableChange) -> TableChange:
         restated = (n for n, each in changes.items() if each and _is_restated(self._find(n), each))
-        return Change(stored.names.union(changes), stored.restated.union(restated))
+        return TableChange(stored.names.union(changes), stored.restated.union(restated))
 
-    def _changes_after(self, moment: Moment) -> Sequence[Change] | None:
+    def _changes_after(self, moment: Moment) -> Sequence[TableChange] | None:
         mine = self.moment
         return mine.log.between(moment.number, mine.number) if moment.log is mine.log else None
 

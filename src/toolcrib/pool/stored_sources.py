@@ -9,7 +9,7 @@ from typing import NamedTuple
 from toolcrib.model import Entry, State
 from toolcrib.names import Origin, allowed
 from toolcrib.pool.entries import entry_print
-from toolcrib.pool.entry_table import NOTHING_CHANGED, Change
+from toolcrib.pool.entry_table import NOTHING_CHANGED, TableChange
 from toolcrib.pool.listing import AT_SOURCE, Listed, Listing
 from toolcrib.pool.pool_pack import PackedSource, PoolPack
 from toolcrib.pool.stored_entry import StoredCapability, StoredRows
@@ -19,7 +19,7 @@ class StoredChange(NamedTuple):
     """What a settlement changed of the stored entries; `names` is None if that is too many."""
 
     entries: StoredRows | None = None
-    names: Change | None = NOTHING_CHANGED
+    names: TableChange | None = NOTHING_CHANGED
     added: Sequence[Entry] = ()
     changed: Sequence[Entry] = ()
     removed: Mapping[str, Entry] = {}
@@ -184,7 +184,7 @@ class StoredSources:
                 difference -= sum(entry_print(each.name, each.content) for each in left)
         changed = [each for each in changed if each.state in AT_SOURCE]
         restated = frozenset(each.name for each in changed)
-        names = None if came else Change(restated.union(each.name for each in gone), restated)
+        names = None if came else TableChange(restated.union(each.name for each in gone), restated)
         now = self._settle()
         added = AddedRows(now, came) if came else ()
         removed = {each.name: each for each in gone}

@@ -20,6 +20,7 @@ from toolcrib.settings.sections import (
     ApprovalSettings,
     AppSettings,
     CallSettings,
+    DashboardSettings,
     EmbedSettings,
     GatewaySettings,
     McpSettings,
@@ -114,6 +115,7 @@ class Settings(Section):
     apps: AppSettings = AppSettings()
     session: SessionSettings = SessionSettings()
     gateway: GatewaySettings = GatewaySettings()
+    dashboard: DashboardSettings = DashboardSettings()
 
     def __init__(self, **values: object) -> None:
         """Raise `ConfigError` for what cannot be used, as for every setting of a file."""

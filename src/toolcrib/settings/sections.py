@@ -369,3 +369,18 @@ class GatewaySettings(Section):
         default=MappingProxyType[str, ProfileSettings]({}),
         description="Named parts of the pool: `[gateway.profiles.NAME]`, served at `/mcp/NAME`.",
     )
+
+
+class DashboardSettings(Section):
+    """The pages of `toolcrib dashboard`."""
+
+    approve: Literal["recent_login", "never"] = setting(
+        default="recent_login",
+        description="Whether calls and definitions can be approved in the browser. `recent_login`:"
+        " for 15 minutes after a link was used. `never`: only in the terminal.",
+    )
+    hosts: tuple[str, ...] = setting(
+        default=(),
+        description="Names, with their port if it is not 443, under which a TLS proxy of yours"
+        " serves the dashboard. All others but its own are refused.",
+    )

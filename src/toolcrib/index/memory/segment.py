@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.index.memory.postings import Posting
 
+N = TypeVar("N", bound=np.number[Any])
 Terms: TypeAlias = Mapping[str, float]
 Postings: TypeAlias = dict[str, Posting]
 
@@ -59,8 +60,15 @@ def _without(posting: Posting, row: int) -> Posting:
 def _with(posting: Posting | None, row: int, weight: float) -> Posting:
     if posting is None:
         return _posting([row], [weight])
-    at = int(np.searchsorted(posting.rows, row))
-    return Posting(np.insert(posting.rows, at, row), np.insert(posting.weights, at, weight))
+    at = int(posting.rows.searchsorted(row))
+    return Posting(_inserted(posting.rows, at, row), _inserted(posting.weights, at, weight))
+
+
+def _inserted(values: NDArray[N], at: int, value: float) -> NDArray[N]:
+    """The values with one more; `np.insert` takes ten times as long."""
+    result = np.empty(len(values) + 1, values.dtype)
+    result[:at], result[at], result[at + 1 :] = values[:at], value, values[at:]
+    return result
 
 
 def _posting(rows: list[int], weights: list[float]) -> Posting:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from threading import Lock
 
-from toolcrib.errors import SourceError, UnknownTool
+from toolcrib.errors import UnknownTool
 from toolcrib.model import (
     Call,
     CallContext,
@@ -26,7 +26,7 @@ from toolcrib.sources.mcp.lifecycle.supervisor import NEEDS_LOGIN, ServerSupervi
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.offers import Offers
 from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed, StartFailure
-from toolcrib.sources.mcp.status import RefreshResult, ServerStatus, why_unavailable
+from toolcrib.sources.mcp.status import RefreshResult, ServerStatus
 from toolcrib.sources.mcp.summary import ListingSummary, listing_stamp
 from toolcrib.sources.mcp.tool_definitions import NONE_DEFINED, ToolDefinitions, define_tools
 from toolcrib.sources.mcp.trust import NOTHING, ServerJudgement
@@ -40,6 +40,7 @@ class McpSource:
     """
 
     kind: SourceKind = "mcp"
+    ends_when_cancelled = True
 
     def __init__(
         self,
@@ -125,10 +126,9 @@ class McpSource:
     def changed_since(self, revision: str) -> Collection[str] | None:
         """The names of tools that are others since then; None if more than its list may differ."""
         definitions, loaded = self._look(), self._memory.look()
-        former = loaded.former[0] if loaded.former else ""
-        if not former or revision != self._stamp(former, loaded.mark):
+        if not loaded.former or revision != self._stamp(loaded.former.version, loaded.mark):
             return None
-        changed = loaded.changed_since(former)
+        changed = loaded.changed_names()
         return None if changed is None else changed | definitions.asking
 
     def capability(self, name: str) -> ToolInfo | None:
@@ -281,24 +281,17 @@ class McpSource:
             return self._made
 
     def _status(self, *, listing: bool) -> ServerStatus:
-        summary, transport = self._summarized(), self.config.transport
-        head, pid = self._memory.head(), self._made.pid if self._made else None
-        status = ServerStatus(
-            server=self.server,
-            transport="stdio" if isinstance(transport, ServerCommand) else transport.kind,
-            state="disabled" if self.config.disabled else self.state_of_all(),
-            tools=summary.tools,
-            waiting=summary.waiting,
-            flagged=summary.flagged,
-            protocol=summary.protocol,
-            start_s=head.start_s if head else 0.0,
-            seen=head.fetched if head else 0.0,
+        pid = self._made.pid if self._made else None
+        return ServerStatus.of(
+            self.config,
+            self._summarized(),
+            self._memory.head(),
+            self.state_of_all(),
             failure=self._memory.failure,
             memory_bytes=resident_bytes(pid) if pid else None,
             starting=self.starting,
             listing=listing,
         )
-        return replace(status, unavailable=why_unavailable(self.config, status))
 
     async def _refresh(self) -> RefreshResult:
         failure = ""
@@ -316,14 +309,9 @@ class McpSource:
             await self._supervisor.stop()
 
     async def _log_in(self, show: Callable[[str], None], patience_s: float) -> None:
-        transport = self.config.transport
-        if isinstance(transport, ServerCommand) or self._logins is None:
-            raise SourceError(f"{self.server!r} is a command, and needs no login: see its `env`")
-        if transport.brings_its_own:
-            raise SourceError(f"{self.server!r} has an `Authorization` header: correct that")
         from toolcrib.sources.mcp.oauth.login import log_in  # noqa: PLC0415 - loads the SDK
 
-        await log_in(self.server, transport, self._logins, show, patience_s)
+        await log_in(self.server, self.config.transport, self._logins, show, patience_s)
 
     def _look(self) -> ToolDefinitions:
         """The tools by what is decided now, made once for each listing; the summary goes along."""

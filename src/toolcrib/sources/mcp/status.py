@@ -5,14 +5,16 @@ A model reads this, so it is in our own words: what a server says on its way dow
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, NamedTuple, Self
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, NamedTuple, Self, TypedDict, Unpack
 
 from toolcrib.model import JsonObject, State, UnavailableServer
 from toolcrib.sources.mcp.config.environment import unset_variables
 from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
+from toolcrib.sources.mcp.lifecycle.cache import ListingHead
 from toolcrib.sources.mcp.outcome import StartFailure
 from toolcrib.sources.mcp.sanitize import short_line
+from toolcrib.sources.mcp.summary import ListingSummary
 
 MOST_VARIABLES = 3
 LONGEST_NAME = 60
@@ -20,6 +22,15 @@ OUR_FAILURES = frozenset({"not_started", "not_configured", "needs_login"})
 """Codes of failures that are not the server's doing."""
 _PERMANENT = frozenset({"not_started"})
 """Codes of failures that do not go away by trying again."""
+
+
+class RunningFacts(TypedDict):
+    """Fields of a `ServerStatus` that its process tells."""
+
+    failure: StartFailure | None
+    memory_bytes: int | None
+    listing: bool
+    starting: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,31 @@ class ServerStatus:
     listing: bool = False
     starting: str = ""
     unavailable: UnavailableServer | None = None
+
+    @classmethod
+    def of(
+        cls,
+        config: ServerConfig,
+        summary: ListingSummary,
+        head: ListingHead | None,
+        state: State,
+        **others: Unpack[RunningFacts],
+    ) -> Self:
+        """Of a server by its configuration, its listing and what is known of its process."""
+        transport = config.transport
+        status = cls(
+            server=config.id,
+            transport="stdio" if isinstance(transport, ServerCommand) else transport.kind,
+            state="disabled" if config.disabled else state,
+            tools=summary.tools,
+            waiting=summary.waiting,
+            flagged=summary.flagged,
+            protocol=summary.protocol,
+            start_s=head.start_s if head else 0.0,
+            seen=head.fetched if head else 0.0,
+            **others,
+        )
+        return replace(status, unavailable=why_unavailable(config, status))
 
     @classmethod
     def of_json(cls, given: Mapping[str, Any]) -> Self:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from threading import RLock
+from typing import NamedTuple
 
 from toolcrib.errors import SourceError
 from toolcrib.model import Call, JsonObject
@@ -31,12 +32,19 @@ MOST_LOOKS = 3
 NO_LISTING = "none"
 
 
+class FormerListing(NamedTuple):
+    """The listing before the last one, with the version that its file had."""
+
+    version: str
+    known: KnownServer
+
+
 @dataclass(slots=True)
 class LoadedListing:
     """What is in memory of a server: its last listing, how it is judged, and its tools by that.
 
     `version` is that of the file; empty if the listing is in no file. `judged` is what was judged
-    last, under the trust's `mark`. `former` is the listing before, with its version.
+    last, under the trust's `mark`.
     """
 
     known: KnownServer | None
@@ -45,17 +53,18 @@ class LoadedListing:
     judged: KnownServer | None = None
     mark: object = None
     definitions: ToolDefinitions | None = None
-    former: tuple[str, KnownServer] | None = None
+    former: FormerListing | None = None
 
-    def changed_since(self, version: str) -> frozenset[str] | None:
-        """The names of tools that are listed otherwise than in the version before; None: unknown.
+    def changed_names(self) -> frozenset[str] | None:
+        """The names of tools that are listed otherwise than in the former version.
 
-        Also None if the server says something else of itself, which goes with every tool.
+        None if there is no such, or if the server says something else of itself: that goes with
+        every tool.
         """
-        known, (former, before) = self.known, self.former or ("", None)
-        if known is None or before is None or former != version or known.facts != before.facts:
+        known, former = self.known, self.former
+        if known is None or former is None or known.facts != former.known.facts:
             return None
-        return changed_names(before.listing, known.listing)
+        return changed_names(former.known.listing, known.listing)
 
 
 class ServerMemory:
@@ -272,7 +281,7 @@ class ServerMemory:
             known=known,
             version="",
             judged=known if is_same else before.judged,
-            former=(before.version, was) if was and before.version else None,
+            former=FormerListing(before.version, was) if was and before.version else None,
         )
         judged = self.look().judgement  # here, in a thread that may take its time
         self._events.judged(before.judgement, judged)

@@ -13,7 +13,7 @@ from mcp.client.auth import AuthorizationCodeResult
 from toolcrib.errors import SourceError
 from toolcrib.sources.mcp.config.environment import expanded_address
 from toolcrib.sources.mcp.config.secret_values import address_secrets
-from toolcrib.sources.mcp.config.server import ServerAddress
+from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, Transport
 from toolcrib.sources.mcp.http_client import bounded_http_client
 from toolcrib.sources.mcp.oauth.authorizer import Authorizer, PlaintextUrl, login_authorizer
 from toolcrib.sources.mcp.oauth.callback import LoginDenied, OAuthCallback
@@ -31,8 +31,8 @@ _HEADERS = {
 
 async def log_in(
     server: str,
-    configured: ServerAddress,
-    file: LoginFile,
+    configured: Transport,
+    file: LoginFile | None,
     show: Callable[[str], None],
     patience_s: float,
 ) -> None:
@@ -41,6 +41,10 @@ async def log_in(
     `show` is given the page that a person has to open. Raises `SourceError` and `ConfigError`. No
     error has another as its cause: those may repeat what we sent.
     """
+    if isinstance(configured, ServerCommand) or file is None:
+        raise SourceError(f"{server!r} is a command, and needs no login: see its `env`")
+    if configured.brings_its_own:
+        raise SourceError(f"{server!r} has an `Authorization` header: correct that")
     address = expanded_address(configured)
     if is_plaintext(address.url):
         raise SourceError(f"{server!r} is not reached by https: a token would be sent in the clear")
