@@ -97,6 +97,20 @@ def test_a_server_is_found_by_what_its_entry_says_now(tmp_path: Path):
         assert (found(crib, "chat"), found(crib, "weather")) == (["b"], [])
 
 
+def test_a_crib_without_servers_takes_those_of_new_settings(tmp_path: Path):
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"a": {**SLACK, "description": "chat rooms"}}}))
+    none = Settings(store=":memory:", builtin_tools=False)
+    with nothing_left(), Crib.from_settings(none) as crib:
+        assert not crib.search("chat").unavailable
+        for settings, servers in (
+            (none, []),
+            (none.model_copy(update={"mcp_config": (file,)}), ["a"]),
+        ):
+            assert crib.operator.take_settings(settings)
+            assert [each.server for each in crib.search("chat").unavailable] == servers
+
+
 @pytest.mark.parametrize("mode", ["direct", "passthrough"])
 def test_a_model_that_need_not_search_is_told_beforehand(crib: Crib, mode: EffectiveMode):
     crib.add_mcp({"mcpServers": {"slack": SLACK}})

@@ -65,10 +65,12 @@ class ServerPurposes:
 class KnownPurposes:
     """The purposes of `servers`, as they were configured and as their tools waited in `groups`."""
 
-    servers: Servers = field(default_factory=dict)
+    servers: Servers = field(default_factory=dict[str, "McpSource"])
     groups: EntryGroups | None = None
     waiting: Unreviewed = field(default_factory=dict[EntryTraits, Collection[str]])
-    purposes: Mapping[str, tuple[ServerConfig, frozenset[str]]] = field(default_factory=dict)
+    purposes: Mapping[str, tuple[ServerConfig, frozenset[str]]] = field(
+        default_factory=dict[str, tuple["ServerConfig", frozenset[str]]]
+    )
     by_stem: ServersByStem = field(default_factory=dict[str, Sequence[str]])
 
     def updated(self, servers: Servers, groups: EntryGroups) -> KnownPurposes:
