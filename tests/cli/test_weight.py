@@ -58,6 +58,20 @@ OTHERS = {"annotated_doc", "rich", "shellingham", "typer", "typing_extensions"}
 """Packages of other people that may be loaded; `colorama` and the like are for other systems."""
 HEAVY = {"asyncio", "email", "logging", "multiprocessing", "sqlite3", "ssl", "unittest"}
 
+ALONE_OTHERS = {"Stemmer", "apsw", "numpy", "platformdirs", "rapidfuzz", "sqlite_vec"}
+"""What a search without a gateway may load besides. `pydantic`, `yaml` and `mcp` are not there."""
+NEVER_ALONE = (
+    "toolcrib.execute.door",
+    "toolcrib.index.sqlite.",
+    "toolcrib.session.",
+    "toolcrib.settings.validation",
+    "toolcrib.sources.apps.",
+    "toolcrib.sources.declaration_file",
+    "toolcrib.sources.mcp.",
+    "toolcrib.sources.signature",
+)
+"""Modules of ours that are for calls, conversations, servers and files that nobody has named."""
+
 RUNNING = """
 import gc, json, os, sys
 sys.argv = ["toolcrib", *sys.argv[1:]]
@@ -183,3 +197,17 @@ def test_a_search_that_the_gateway_answers_loads_no_crib(tmp_path: Path):
     assert ran.ours == ALWAYS | SEARCHING | ASKING | models
     assert ran.others <= OTHERS
     assert not ran.heavy
+
+
+@pytest.mark.parametrize("words", [("search", "read a file"), ("show", "read_file")])
+def test_without_a_gateway_a_search_loads_nothing_that_is_for_calls_or_servers(
+    tmp_path: Path, words: tuple[str, ...]
+):
+    configuration = tmp_path / ".config" / "toolcrib"
+    configuration.mkdir(parents=True)
+    (configuration / "config.toml").write_text('[embed]\nembedder = "none"\n')
+    ran = Ran(tmp_path, *words)
+    assert "read_file" in ran.out, ran.err
+    assert not [name for name in sorted(ran.ours) if name.startswith(NEVER_ALONE)]
+    assert {each for each in ran.others if "cython" not in each} <= OTHERS | ALONE_OTHERS
+    assert ran.heavy <= {"logging", "sqlite3"}

@@ -1,5 +1,6 @@
 import asyncio
 import re
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -106,3 +107,41 @@ def test_a_plugin_contributes_all_or_nothing(install):
     assert plugins.sources == ()
     [problem] = plugins.problems
     assert "5 is neither a function nor a source" in problem.cause
+
+
+def loads_metadata(*path: str, before: str = "") -> bool:
+    """Whether plugins are looked for with the library, in a process with these folders as well."""
+    code = f"import sys; sys.path += {list(path)!r}; {before}\n"
+    code += "from toolcrib.sources.plugins import load_plugins\n"
+    code += "load_plugins(); print('importlib.metadata' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return done.stdout == "True\n"
+
+
+def test_without_any_plugin_no_metadata_is_read(tmp_path):
+    (tmp_path / "a-1.dist-info").mkdir()
+    (tmp_path / "a-1.dist-info" / "entry_points.txt").write_text("[console_scripts]\na = a:b\n")
+    (tmp_path / "b.egg-info").write_text("Name: b\n")
+    assert not loads_metadata(str(tmp_path), str(tmp_path / "not there"))
+
+
+@pytest.mark.parametrize("name", ["a-1.dist-info", "a-1.egg-info"])
+def test_metadata_is_read_where_a_package_names_the_group(tmp_path, name):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "entry_points.txt").write_text(f"[{GROUP}]\n")
+    for about in ("METADATA", "PKG-INFO"):
+        (tmp_path / name / about).write_text("Metadata-Version: 2.1\nName: a\nVersion: 1\n")
+    assert loads_metadata(str(tmp_path))
+
+
+def test_metadata_is_read_where_packages_may_be_in_archives(tmp_path):
+    (tmp_path / "some.zip").write_bytes(b"")
+    assert loads_metadata(str(tmp_path / "some.zip"))
+    (tmp_path / "a.egg").mkdir()
+    assert loads_metadata(str(tmp_path))
+
+
+def test_metadata_is_read_where_packages_are_found_in_other_ways():
+    ways = "{'find_spec': lambda *a: None, 'find_distributions': lambda *a: ()}"
+    other = f"sys.meta_path.append(type('F', (), {ways})())"
+    assert loads_metadata(before=other)

@@ -11,14 +11,19 @@ without parameters is taken for the last, unless `@tool` says that it is a tool 
 """
 
 import inspect
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
-from typing import TypeGuard, cast
+from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from toolcrib.sources.function import is_declared
 from toolcrib.sources.function_source import FunctionSource
 from toolcrib.sources.protocol import Source
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "toolcrib.plugins"
 
@@ -45,6 +50,10 @@ class Plugins:
 
 def load_plugins() -> Plugins:
     """Import the installed plugins, by name. One that fails is a problem, never an exception."""
+    if not _may_be_installed():
+        return Plugins()
+    from importlib.metadata import entry_points  # noqa: PLC0415 - with the library for mail
+
     sources: list[Source] = []
     problems: list[PluginProblem] = []
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
@@ -55,13 +64,45 @@ def load_plugins() -> Plugins:
     return Plugins(tuple(sources), tuple(problems))
 
 
-def _problem(entry: EntryPoint, error: BaseException) -> PluginProblem:
+def _may_be_installed() -> bool:
+    """Whether any installed package may name our group.
+
+    Most have no plugin, and `importlib.metadata` takes longer to load than it takes to look into
+    the files that it reads. Whatever is found otherwise than in folders, it alone can tell.
+    """
+    finders = (finder for finder in sys.meta_path if hasattr(finder, "find_distributions"))
+    return any(finder is not PathFinder for finder in finders) or any(
+        map(_may_name_group, sys.path)
+    )
+
+
+def _may_name_group(folder: str) -> bool:
+    try:
+        names = os.listdir(folder or os.curdir)  # noqa: PTH208 - names are all that is wanted
+    except FileNotFoundError:
+        return False
+    except OSError:  # an archive
+        return True
+    described = (name for name in names if name.lower().endswith((".dist-info", ".egg-info")))
+    is_named = (_names_group(os.path.join(folder, name)) for name in described)  # noqa: PTH118
+    return any(name.lower().endswith(".egg") for name in names) or any(is_named)
+
+
+def _names_group(described: str) -> bool:
+    try:
+        with open(os.path.join(described, "entry_points.txt"), "rb") as file:  # noqa: PTH118, PTH123
+            return GROUP.encode() in file.read()
+    except OSError:
+        return False
+
+
+def _problem(entry: "EntryPoint", error: BaseException) -> PluginProblem:
     package = entry.dist.name if entry.dist else entry.value
     remedy = f"update or uninstall the package {package!r}"
     return PluginProblem(entry.name, f"{type(error).__name__}: {error}", remedy)
 
 
-def _sources(entry: EntryPoint) -> Iterator[Source]:
+def _sources(entry: "EntryPoint") -> Iterator[Source]:
     """The sources that it brings, then one with the functions that it brings, if any."""
     functions = FunctionSource(entry.name)
     for one in _contributions(entry.load()):
