@@ -57,7 +57,7 @@ bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...)
 	$(BIN)/python -m benchmarks.tokens
 	$(if $(CATALOGS),$(BIN)/python -m benchmarks.gateway --catalogs $(CATALOGS))
 
-extras: $(VENV)/.extras $(VENV)/.bench ## Test what needs optional packages (installs PyTorch)
+extras: $(VENV)/.extras ## Test what needs optional packages (installs PyTorch)
 	$(BIN)/python -m pytest -m extras tests/benchmarks tests/embed tests/training $(ARGS)
 
 shape: $(VENV)/.created ## Print the shape of the code next to that of its peers
@@ -88,8 +88,9 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/.created
 
 $(VENV)/.extras: pyproject.toml training/requirements.txt | $(VENV)/.dev
 	@echo "Installing the optional embedders and what training needs into $(VENV)"
-	@$(INSTALL) --editable '.[fastembed,model2vec,sentence-transformers]' --group extras \
-	  --requirement training/requirements.txt && touch $@
+	@$(INSTALL) --no-compile --editable '.[fastembed,model2vec,sentence-transformers]' \
+	  --group extras --group bench --requirement training/requirements.txt \
+	  && touch $@ $(VENV)/.bench
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/.created
 	@echo "Installing Toolcrib and what its benchmarks need into $(VENV)"

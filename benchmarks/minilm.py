@@ -16,8 +16,6 @@ from benchmarks.ahead import embed_ahead
 from benchmarks.plain_fts5 import schema_words
 from toolcrib.embed.local import LocalEmbedder
 from toolcrib.evaluate.cases import EvalTool
-from toolcrib.index.memory.vector import vector_arm
-from toolcrib.model import Variant
 from toolcrib.store import VectorCache
 from toolcrib.text import words
 
@@ -39,13 +37,15 @@ class MiniLm:
         """Raises `EmbedError` where the model is needed and its package is not installed."""
         texts, queries = [_text(tool) for tool in tools.values()], list(dict.fromkeys(asked))
         embedder = embed_ahead(_Model(folder), cache, [*texts, *queries])
-        self._arm = vector_arm(dict(zip(tools, embedder.embed(texts), strict=True)))
-        self._asked = dict(zip(queries, embedder.embed(queries).tolist(), strict=True))
+        self._ids = list(tools)
+        self._rows = embedder.embed(texts)
+        self._asked = dict(zip(queries, embedder.embed(queries), strict=True))
 
     def search(self, text: str, limit: int) -> Sequence[str]:
-        """The ids of the best, best first."""
-        variant = Variant(text, vector=self._asked[text])
-        return [match.id for match in self._arm.lookup(variant, limit=limit)]
+        """The ids of the best, best first: those with a cosine above zero, ties by id."""
+        cosines = dict(zip(self._ids, (self._rows @ self._asked[text]).tolist(), strict=True))
+        found = [id for id, cosine in cosines.items() if cosine > 0]
+        return sorted(found, key=lambda id: (-cosines[id], id))[:limit]
 
 
 def check_folder(folder: Path) -> None:

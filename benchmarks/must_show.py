@@ -12,7 +12,8 @@ is said so: this is a report, not a test.
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -89,23 +90,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _measured(said: Namespace) -> Mapping[str, Values]:
     """The values of every turn, by checkout and key."""
-    checkouts = [Checkout.at(BEFORE, said.before, LIMITS), this_checkout(LIMITS)]
-    values: dict[str, Values] = {each.name: {} for each in checkouts}
+    before, now = Checkout.at(BEFORE, said.before, LIMITS), this_checkout(LIMITS)
+    values: dict[str, Values] = {before.name: {}, now.name: {}}
     growth = Growth.read(said.results)
-    for checkout in checkouts:
-        _add(values[checkout.name], dict(from_growth(growth, checkout.name)))
-    told = _printed(checkouts[-1], "commands", "--before", str(checkouts[0].folder))
-    for name, own in values.items():
-        _add(own, from_commands(told, name))
+    _add(values, partial(from_growth, growth))
+    commands = _printed(now, "commands", "--before", str(before.folder))
+    _add(values, partial(from_commands, commands))
     for _ in range(said.turns if said.catalogs else 0):
-        told = _gateways(checkouts[-1], checkouts[0], said.catalogs)
-        for name, own in values.items():
-            _add(own, from_gateway(told, name))
+        gateways = _gateways(now, before, said.catalogs)
+        _add(values, partial(from_gateway, gateways))
     return values
 
 
-def from_growth(growth: Growth, name: str) -> Iterator[tuple[str, float]]:
+def from_growth(growth: Growth, name: str) -> Mapping[str, float]:
     """What the file of growth has of a checkout, in the units of the rows."""
+    return dict(_in_units(growth, name))
+
+
+def _in_units(growth: Growth, name: str) -> Iterator[tuple[str, float]]:
     wanted = (
         ("start", WORDS, "start", 1),
         ("memory", MADE_UP, "rss", 1),
@@ -170,9 +172,11 @@ def _line(row: Row, before: Sequence[float] | None, now: Sequence[float] | None)
     return [row.title, *cells, ratio, f"{row.aim:g}", reached]
 
 
-def _add(values: Values, found: Mapping[str, float]) -> None:
-    for key, value in found.items():
-        values.setdefault(key, []).append(value)
+def _add(values: Mapping[str, Values], found: Callable[[str], Mapping[str, float]]) -> None:
+    """What is found of each checkout, after what is there."""
+    for name, own in values.items():
+        for key, value in found(name).items():
+            own.setdefault(key, []).append(value)
 
 
 def _gateways(checkout: Checkout, earlier: Checkout, catalogs: Path) -> str:

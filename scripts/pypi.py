@@ -1,5 +1,6 @@
-"""Programs of PyPI, in a virtual environment of their own."""
+"""Programs of PyPI, in a virtual environment of their own, by the pip of the one in use."""
 
+import sys
 import venv
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ QUIET = ("--disable-pip-version-check", "--quiet", "--no-warn-script-location")
 
 def pip_install(folder: Path, packages: Mapping[str, str]) -> None:
     """Make an environment with these packages; a version stands behind its sign, `==1.2`."""
-    venv.create(folder, with_pip=True, clear=True)
+    venv.create(folder, clear=True)
     wanted = [f"{name}{version}" for name, version in packages.items()]
-    run(str(folder / "bin" / "python"), "-m", "pip", "install", *QUIET, *wanted)
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python")]
+    run(*pip, "install", *QUIET, *wanted)

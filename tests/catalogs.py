@@ -1,6 +1,6 @@
 """Made-up catalogs: the same for the same seed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -8,6 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.index import Document, document_of
+from toolcrib.index.bm25_formula import FieldWeights
+from toolcrib.index.memory.base import BaseBuilder
+from toolcrib.index.memory.overlay import Overlay
+from toolcrib.index.memory.rows import Masks, SnapshotRows
+from toolcrib.index.memory.vector import Vector
 from toolcrib.model import ToolInfo, Variant
 from toolcrib.text import stems, terms, without_stopwords, words
 
@@ -55,6 +60,14 @@ def unit(chance: Random, dimensions: int) -> NDArray[np.float32]:
     """A vector of length 1."""
     vector = np.array([chance.gauss() for _ in range(dimensions)])
     return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def vector_arm(vectors: Mapping[str, NDArray[np.float32]]) -> Vector:
+    """The arm of the memory engine over these vectors alone, by id."""
+    builder = BaseBuilder(FieldWeights())
+    for id, vector in vectors.items():
+        builder.add(Document(id, (), (), ((), (), (), ()), "", vector))
+    return Vector(SnapshotRows(builder.built(), Overlay(), Masks()))
 
 
 def variant(text: str, vector: Sequence[float] | None = None) -> Variant:

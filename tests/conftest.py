@@ -4,6 +4,7 @@ The bundled model answers when it is ready, so a search just after a start may o
 vectors. Tests are about words unless they name an embedder.
 """
 
+import gc
 import logging
 import os
 from collections.abc import Generator
@@ -29,6 +30,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("clients"):
             item.add_marker(pytest.mark.skip(reason=f"not installed: run `{COMMAND}`"))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the tests and all that they import: none of it ever goes."""
+    gc.collect()
+    gc.freeze()
 
 
 FOLDERS = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")

@@ -24,7 +24,7 @@ class Required:
 REQUIRED: Mapping[int, Required] = {
     1: Required(
         "A rebuild of the index that is killed leaves the old index or the new one, whole.",
-        {"kills": (100, 500)},
+        {"kills": (40, 500)},
     ),
     2: Required(
         "A writer of a cache that is killed leaves the old file or the new one, and no other.",
@@ -97,7 +97,7 @@ REQUIRED: Mapping[int, Required] = {
     ),
     27: Required(
         "No query breaks a search, or shows what its caller may not see.",
-        {"queries": (100_000, 1_000_000)},
+        {"queries": (30_000, 1_000_000)},
     ),
     28: Required(
         "No pattern holds up a search: it is looked for in linear time, or refused.",
@@ -105,7 +105,7 @@ REQUIRED: Mapping[int, Required] = {
     ),
     29: Required(
         "A schema is taken or refused at once, and nothing in it reaches out.",
-        {"schemas": (1_000, 5_000)},
+        {"schemas": (300, 5_000)},
     ),
     30: Required(
         "Whatever a server lists has a legal name of its own, and every call of it an outcome.",
@@ -119,7 +119,7 @@ REQUIRED: Mapping[int, Required] = {
     36: Required(
         "Whatever a server says, and wherever: no terminal obeys it, no log takes it for a line of "
         "ours, and no model reads what people do not see.",
-        {"strings": (300, 5_000)},
+        {"strings": (100, 5_000)},
     ),
     37: Required(
         "A tool is called only as the very definition that was approved, whatever changes.",

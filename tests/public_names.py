@@ -1,5 +1,6 @@
 """What is promised to users, and which types its signatures speak of."""
 
+import asyncio
 import inspect
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -94,8 +95,12 @@ def _of_function(where: str, function: object) -> Iterator[Use]:
 
 
 def _hints(value: object) -> dict[str, Any]:
-    """The annotations. `Json` refers to itself, and means nothing of ours."""
-    names = {"Json": object, "Sequence": Sequence, "Mapping": Mapping}
+    """The annotations. `Json` refers to itself, and means nothing of ours.
+
+    A module need not load the types of which it speaks: those that are promised are found here.
+    """
+    names = {**promised("toolcrib"), "asyncio": asyncio}
+    names |= {"Json": object, "Sequence": Sequence, "Mapping": Mapping}
     return typing.get_type_hints(value, localns=names)
 
 

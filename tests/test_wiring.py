@@ -34,7 +34,7 @@ READ_ELSEWHERE = {
     "tool_modules": "sources/settings_sources.py",
     "skills": "sources/settings_sources.py",
     "agents": "sources/settings_sources.py",
-    "mcp_config": "sources/settings_sources.py",
+    "mcp_config": "crib/inventory.py",
     "search.internal": "crib/inventory.py",
     "embed.api_key_env": "settings/loading.py",
     "embed.wait_s": "crib/live_index.py",

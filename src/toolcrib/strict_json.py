@@ -29,7 +29,7 @@ class NotJson(ValueError):
 
 def canonical_json(value: object) -> str:
     """The value as JSON: keys sorted, no white space, ASCII alone."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return _CANONICAL.encode(value)
 
 
 def json_digest(value: object) -> str:
@@ -90,7 +90,9 @@ def parse_strictly(text: str | bytes) -> Json:
 
     Raises `RecursionError` for what is nested too deep to be read at all.
     """
-    return json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_constant)
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text), "surrogatepass")
+    return _STRICT.decode(text)
 
 
 def has_more_json_values(text: bytes, most: int) -> bool:
@@ -127,3 +129,8 @@ def _once_each(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
 
 def _no_constant(name: str) -> Json:
     raise ValueError(f"{name} is not a JSON number")
+
+
+# Made once: `json.dumps` and `json.loads` would make one for each value.
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+_STRICT = json.JSONDecoder(object_pairs_hook=_once_each, parse_constant=_no_constant)

@@ -6,25 +6,36 @@ files to list (`sources_from_settings`), the live index which engine and file to
 gateway its own section, which is about nothing else.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
-from toolcrib.embed import Embedder, make_embedder
+from toolcrib import execute, session, store
+from toolcrib.embed import make_embedder
 from toolcrib.errors import ConfigError
-from toolcrib.execute import CallPolicy, Rule, Rulebook, Tickets
 from toolcrib.model import DeferralTrigger, PrefetchMode
-from toolcrib.observe import EventLog, Record
-from toolcrib.pool import Pool
+from toolcrib.observe import EventLog
 from toolcrib.search import ArmWeights, SearchRules
-from toolcrib.session import Deferral, SessionOptions
-from toolcrib.settings import ServerApproval, Settings, own_servers_file
-from toolcrib.sources.apps import AppRules, AppTimeouts
-from toolcrib.sources.mcp import ServerRules
-from toolcrib.store import EventFile, Retention, TicketFile, install_key
-from toolcrib.text import Glossary, load_glossary
-from toolcrib.uses import FactsOf, StoreOpener, UseAdvice, UseHistory
+from toolcrib.settings import Settings, own_servers_file
+from toolcrib.sources import apps, mcp
+from toolcrib.text import load_glossary
+from toolcrib.uses import UseAdvice, UseHistory
+
+if TYPE_CHECKING:
+    from toolcrib.embed import Embedder
+    from toolcrib.execute import CallPolicy, Rule, Rulebook, Tickets
+    from toolcrib.observe import Record
+    from toolcrib.pool import Pool
+    from toolcrib.session import Deferral, SessionOptions
+    from toolcrib.settings import ServerApproval
+    from toolcrib.sources.apps import AppRules
+    from toolcrib.sources.mcp import ServerRules
+    from toolcrib.store import EventFile, Retention, TicketFile
+    from toolcrib.text import Glossary
+    from toolcrib.uses import FactsOf, StoreOpener
 
 IN_PLACE = frozenset(
     {"mcp_config", "mcp", "approval", "session", "tool_search", "search", "gateway"}
@@ -69,7 +80,7 @@ def glossary_of(settings: Settings) -> Glossary:
 
 def policy_of(settings: Settings, written: Callable[[], Sequence[Rule]] = tuple) -> CallPolicy:
     """The rules of calling that the settings make, behind those that are written elsewhere."""
-    return CallPolicy(
+    return execute.CallPolicy(
         rulebook_of(settings, written), settings.call.timeout_s, settings.call.page_tokens
     )
 
@@ -77,12 +88,12 @@ def policy_of(settings: Settings, written: Callable[[], Sequence[Rule]] = tuple)
 def rulebook_of(settings: Settings, written: Callable[[], Sequence[Rule]] = tuple) -> Rulebook:
     """The same about approval alone."""
     approval = settings.approval
-    rules = tuple(Rule(**rule.model_dump()) for rule in approval.rules)
+    rules = tuple(execute.Rule(**rule.model_dump()) for rule in approval.rules)
     profiles = settings.gateway.profiles.items()
     own: dict[str, ServerApproval] = {
         name: each.approval for name, each in profiles if each.approval is not None
     }
-    return Rulebook(approval.servers, rules, written, profiles=own)
+    return execute.Rulebook(approval.servers, rules, written, profiles=own)
 
 
 def event_log_of(settings: Settings) -> EventLog:
@@ -94,44 +105,44 @@ def event_log_of(settings: Settings) -> EventLog:
 
 def open_events(settings: Settings, path: Path) -> EventFile:
     """The file of events at a path, with the calls of a former log. Raises `StoreError`."""
-    return EventFile(path, retention_of(settings), former=path.with_name(FORMER_LOG))
+    return store.EventFile(path, retention_of(settings), former=path.with_name(FORMER_LOG))
 
 
 def retention_of(settings: Settings) -> Retention:
     """How much of the log of events stays."""
     observe = settings.observe
     query_days = KEEP_QUERIES_DAYS if observe.keep_queries else 0.0
-    return Retention(observe.rows, observe.days, query_days)
+    return store.Retention(observe.rows, observe.days, query_days)
 
 
 def tickets_of(settings: Settings, record: Record) -> Tickets:
     """The calls that wait for approval, in a file unless nothing is to be left on disk."""
     if settings.store_path == ":memory:":
-        return Tickets(record=record)
-    return Tickets(partial(_tickets, settings), record)
+        return execute.Tickets(record=record)
+    return execute.Tickets(partial(_tickets, settings), record)
 
 
 def _tickets(settings: Settings) -> TicketFile:
     """Raises `SourceError` and `StoreError`."""
     folder = settings.state_folder
-    return TicketFile(folder / "tickets.db", install_key(folder / "tickets.key"))
+    return store.TicketFile(folder / "tickets.db", store.install_key(folder / "tickets.key"))
 
 
 def deferral_of(
     settings: Settings, tool_search: str | None, context_window: int | None
 ) -> Deferral:
     """When a session defers, by the settings and by what it says itself. Raises `ConfigError`."""
-    session = settings.session
+    own = settings.session
     try:
         trigger = DeferralTrigger.read(tool_search or settings.tool_search)
     except ValueError as error:
         raise ConfigError(str(error)) from None
-    return Deferral(
+    return session.Deferral(
         trigger=trigger,
-        threshold=session.threshold,
-        never_defer=frozenset(session.never_defer),
-        style=session.style,
-        context_window=context_window or session.context_window,
+        threshold=own.threshold,
+        never_defer=frozenset(own.never_defer),
+        style=own.style,
+        context_window=context_window or own.context_window,
     )
 
 
@@ -139,17 +150,17 @@ def session_options_of(
     settings: Settings, deferral: Deferral, prefetch: str | None = None
 ) -> SessionOptions:
     """How a session behaves, by the settings and by what it says itself. Raises `ConfigError`."""
-    session = settings.session
-    return SessionOptions(
-        style=session.style,
-        auto_reveal=session.auto_reveal,
+    own = settings.session
+    return session.SessionOptions(
+        style=own.style,
+        auto_reveal=own.auto_reveal,
         keep_called=deferral.trigger.kind == "conversation",
         most_revealed=settings.search.most,
-        reveal_tokens=session.reveal_tokens,
-        summary_tokens=session.summary_tokens,
-        answer_tokens=session.answer_tokens,
-        prefetch=session.prefetch if prefetch is None else _prefetch_mode(prefetch),
-        prefetch_tokens=session.prefetch_tokens,
+        reveal_tokens=own.reveal_tokens,
+        summary_tokens=own.summary_tokens,
+        answer_tokens=own.answer_tokens,
+        prefetch=own.prefetch if prefetch is None else _prefetch_mode(prefetch),
+        prefetch_tokens=own.prefetch_tokens,
     )
 
 
@@ -162,14 +173,14 @@ def _prefetch_mode(word: str) -> PrefetchMode:
 
 def app_rules_of(settings: Settings) -> AppRules:
     """The rules about apps that the settings make."""
-    apps = settings.apps
-    timeouts = AppTimeouts(apps.start_timeout_s, apps.idle_timeout_s)
-    return AppRules(apps.launch, frozenset(apps.trusted), timeouts)
+    own = settings.apps
+    timeouts = apps.AppTimeouts(own.start_timeout_s, own.idle_timeout_s)
+    return apps.AppRules(own.launch, frozenset(own.trusted), timeouts)
 
 
 def mcp_rules_of(settings: Settings) -> ServerRules:
     """What the settings say of all MCP servers."""
-    return ServerRules(settings.mcp.always_load, settings.mcp.env_from)
+    return mcp.ServerRules(settings.mcp.always_load, settings.mcp.env_from)
 
 
 def embedder_of(settings: Settings) -> Embedder | None:

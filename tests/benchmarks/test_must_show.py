@@ -60,14 +60,14 @@ def test_growth_is_taken_from_its_file_in_the_units_of_the_rows():
     growth.at(10_000, NOW).add(WORDS, {"first_start": 3.0})
     growth.at(10_000, NOW).add(MODEL, {"first_start": 53.0, "search": 0.0045})
     growth.at(100_000, NOW).add(MADE_UP, {"rss": 300.0})
-    assert dict(must_show.from_growth(growth, NOW)) == {
+    assert must_show.from_growth(growth, NOW) == {
         "start_10000": 0.12,
         "more_10000": 1.5,
         "new_query_10000": 4.5,
         "vectors_10000": 50.0,
         "memory_100000": 300.0,
     }
-    assert not dict(must_show.from_growth(growth, BEFORE))
+    assert not must_show.from_growth(growth, BEFORE)
 
 
 def test_a_line_says_whether_the_aim_is_reached():

@@ -122,7 +122,7 @@ def test_servers_are_stopped_and_switched_at_the_gateway(world: World):
             assert (await world.do(world.operations.look)).servers[0].state == "disabled"
             await world.do(world.operations.switch, "one", on=True)
             assert (await world.do(world.operations.look)).servers[0].state == "asleep"
-            assert any("starting" in line for line in world.operations.log("one"))
+            assert any("starting" in line for line in world.operations.log("one").lines)
 
     asyncio.run(scenario())
 

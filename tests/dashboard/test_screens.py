@@ -9,12 +9,20 @@ import htpy as h
 import pytest
 
 from tests.dashboard.asking import CALL, status
-from toolcrib.dashboard import screens
 from toolcrib.dashboard.actions import ServerTask
 from toolcrib.dashboard.login import Notice
-from toolcrib.dashboard.operations import Definitions, Overview, WaitingCall
+from toolcrib.dashboard.operations import (
+    NO_DEFINITIONS,
+    Definitions,
+    Overview,
+    ServerLog,
+    WaitingCall,
+)
 from toolcrib.dashboard.page import MOST_SHOWN, PageView
-from toolcrib.dashboard.screens.inbox import LONGEST_SHOWN, login_link
+from toolcrib.dashboard.screens import SCREENS
+from toolcrib.dashboard.screens.home import home_screen
+from toolcrib.dashboard.screens.inbox import LONGEST_SHOWN, inbox_screen, login_link
+from toolcrib.dashboard.screens.servers import servers_screen
 from toolcrib.dashboard.spelling import spelt, spelt_change, visible
 from toolcrib.model import UnavailableServer
 from toolcrib.review import Change, ReviewItem
@@ -23,7 +31,10 @@ from toolcrib.sources.mcp.outcome import StartFailure
 EVIL = '"><img src=x onerror=alert(1)></pre><script>alert(2)</script><a href="javascript:x">'
 HIDDEN = "a\u202eb\u200bc\u2066d\x1b[2Je\x00f\u2028g"
 BAD = f"{EVIL}{HIDDEN}' onmouseover='x"
-SCREENS = [getattr(screens, name) for name in screens.__all__]
+HOSTILE_CHANGE = Change(BAD, BAD, f"{BAD}x")
+HOSTILE_ITEM = ReviewItem(
+    BAD, BAD, BAD, "changed", BAD, (BAD,), (HOSTILE_CHANGE,), (BAD,), (HOSTILE_CHANGE,)
+)
 MOST_PAGE = 60_000
 CALLED = WaitingCall.of_json(CALL)
 ITEM = ReviewItem(
@@ -52,18 +63,31 @@ def hostile() -> PageView:
     )
     login = status(f"{BAD}2", state="needs_login")
     call = replace(CALLED, id=BAD, caller=BAD, name=BAD, description=BAD, arguments={BAD: [BAD]})
-    change = Change(BAD, BAD, f"{BAD}x")
-    item = ReviewItem(BAD, BAD, BAD, "changed", BAD, (BAD,), (change,), (BAD,), (change,))
     return view(
         Overview(has_gateway=True, calls=(call,), servers=(server, login), problems=(BAD,)),
         notice=Notice(BAD, is_bad=True),
         mark=BAD,
         tasks={BAD: ServerTask(BAD, BAD, Notice(BAD)), f"{BAD}2": ServerTask(BAD, BAD)},
-        definitions=Definitions((item,), 2, (BAD,)),
-        browser_servers=(BAD,),
-        server=BAD,
-        log=(BAD,),
     )
+
+
+HOSTILE_DATA: dict[str, Any] = {
+    "/": (BAD,),
+    "/inbox": Definitions((HOSTILE_ITEM,), 2, (BAD,)),
+    "/servers": None,
+    "/server": ServerLog(BAD, (BAD,)),
+}
+NO_DATA: dict[str, Any] = {
+    "/": (),
+    "/inbox": NO_DEFINITIONS,
+    "/servers": None,
+    "/server": ServerLog("gone"),
+}
+
+
+def shown(path: str, view: PageView, data: dict[str, Any]) -> str:
+    """The page at a path."""
+    return str(SCREENS[path].show(replace(view, path=path), data[path]))
 
 
 class Elements(HTMLParser):
@@ -83,9 +107,9 @@ class Elements(HTMLParser):
 
 
 @pytest.mark.plan(95)
-@pytest.mark.parametrize("screen", SCREENS)
-def test_whatever_strangers_write_is_text(screen: Any):
-    page = Elements(str(screen(hostile())))
+@pytest.mark.parametrize("path", SCREENS)
+def test_whatever_strangers_write_is_text(path: str):
+    page = Elements(shown(path, hostile(), HOSTILE_DATA))
     assert {tag for tag, _ in page.tags} & {"img", "iframe", "object", "svg", "style"} == set()
     sources = [attributes.get("src") for tag, attributes in page.tags if tag == "script"]
     assert sources == ["/static/live.js"]
@@ -97,9 +121,9 @@ def test_whatever_strangers_write_is_text(screen: Any):
 
 
 @pytest.mark.plan(95)
-@pytest.mark.parametrize("screen", SCREENS)
-def test_what_hides_is_spelt_out_wherever_it_is_read(screen: Any):
-    page = Elements(str(screen(hostile())))
+@pytest.mark.parametrize("path", SCREENS)
+def test_what_hides_is_spelt_out_wherever_it_is_read(path: str):
+    page = Elements(shown(path, hostile(), HOSTILE_DATA))
     assert not set("\u202e\u200b\u2066\x1b\x00\u2028") & set(page.text)
     assert "⟨U+202E⟩" in page.text
     assert "⟨U+200B⟩" in page.text
@@ -112,7 +136,7 @@ def test_every_field_of_what_is_decided_on_is_shown():
             continue
         value: Any = {"k": "s3same"} if field.name == "arguments" else "s3same"
         overview = Overview(has_gateway=True, calls=(replace(CALLED, **{field.name: value}),))
-        assert "s3same" in Elements(str(screens.inbox_screen(view(overview)))).text, field.name
+        assert "s3same" in Elements(str(inbox_screen(view(overview)))).text, field.name
 
 
 def test_a_text_of_another_direction_keeps_to_itself():
@@ -140,39 +164,39 @@ def test_what_is_different_stands_out_and_nothing_is_lost(old: str, new: str, sh
 
 def test_a_page_stays_small_and_says_what_is_left():
     many = tuple(replace(CALLED, id=f"{n:016x}", arguments={"t": "<" * 500}) for n in range(200))
-    page = str(screens.inbox_screen(view(Overview(has_gateway=True, calls=many))))
+    page = str(inbox_screen(view(Overview(has_gateway=True, calls=many))))
     assert len(page) < MOST_PAGE
     assert "more wait" in page
     servers = tuple(status(f"server-{n}") for n in range(300))
-    assert len(str(screens.servers_screen(view(Overview(True, (), servers))))) < MOST_PAGE
+    assert len(str(servers_screen(view(Overview(True, (), servers))))) < MOST_PAGE
     assert MOST_SHOWN * 2 < MOST_PAGE
 
 
 def test_what_cannot_be_shown_whole_cannot_be_allowed_here():
     long = replace(CALLED, arguments={"text": "x" * LONGEST_SHOWN})
-    page = str(screens.inbox_screen(view(Overview(has_gateway=True, calls=(long,)))))
+    page = str(inbox_screen(view(Overview(has_gateway=True, calls=(long,)))))
     assert "/act/allow_call" not in page
     assert "/act/deny_call" in page
     assert f"toolcrib approvals allow {CALLED.id}" in page
     change = Change("tool.description", "", "y" * 3 * LONGEST_SHOWN)
     waiting = Definitions((replace(ITEM, changes=(change,)),), 0)
-    page = str(screens.inbox_screen(view(Overview(has_gateway=True), definitions=waiting)))
+    page = str(inbox_screen(view(Overview(has_gateway=True)), waiting))
     assert "/act/approve_definition" not in page
     assert "toolcrib review mail" in page
 
 
 def test_a_definition_is_bound_to_its_whole_pin():
-    page = str(screens.inbox_screen(view(Overview(True), definitions=Definitions((ITEM,), 0))))
+    page = str(inbox_screen(view(Overview(True)), Definitions((ITEM,), 0)))
     assert page.count(f'name="subject" value="{ITEM.pin}"') == 2
     assert "hidden in it" in page.lower()
 
 
-@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("path", SCREENS)
 @pytest.mark.parametrize("runs", [True, False])
-def test_a_quiet_page_says_what_would_be_there(screen: Any, runs: bool):
-    text = Elements(str(screen(view(Overview(has_gateway=runs))))).text
+def test_a_quiet_page_says_what_would_be_there(path: str, runs: bool):
+    text = Elements(shown(path, view(Overview(has_gateway=runs)), NO_DATA)).text
     assert re.search("Nothing waits|No MCP server|No such server", text)
-    if not runs and screen is not screens.server_screen:
+    if not runs and path != "/server":
         assert "toolcrib serve" in text
 
 
@@ -184,7 +208,7 @@ def test_home_names_what_needs_somebody():
         status("legacy", failure=failure),
     )
     overview = Overview(has_gateway=True, calls=(CALLED,), servers=servers)
-    text = Elements(str(screens.home_screen(view(overview)))).text
+    text = Elements(str(home_screen(view(overview)))).text
     for words in (
         "1call waits for your approval",
         "2definitions wait for review",
@@ -193,7 +217,7 @@ def test_home_names_what_needs_somebody():
     ):
         assert words in text
     assert overview.waiting == 4
-    warned = screens.home_screen(view(overview, browser_servers=("playwright",)))
+    warned = home_screen(view(overview), ("playwright",))
     assert "drive a browser" in Elements(str(warned)).text
 
 
@@ -207,7 +231,7 @@ def test_home_names_what_needs_somebody():
     ],
 )
 def test_a_server_has_the_buttons_that_help(state: str, buttons: list[str]):
-    page = str(screens.servers_screen(view(Overview(True, (), (status(state=state),)))))
+    page = str(servers_screen(view(Overview(True, (), (status(state=state),)))))
     assert re.findall(r'action="/act/(\w+)"', page) == buttons
 
 

@@ -10,7 +10,7 @@ from tests.waiting import until_async
 from toolcrib.dashboard.actions import ACTIONS
 from toolcrib.dashboard.headers import COOKIE, SECURITY_HEADERS
 from toolcrib.dashboard.login import ACT_S, VIEW_S
-from toolcrib.dashboard.server import PAGES
+from toolcrib.dashboard.screens import SCREENS
 from toolcrib.settings import DashboardSettings
 
 TICKET = str(CALL["id"])
@@ -20,7 +20,7 @@ SUBJECTS = {
     for name, action in ACTIONS.items()
 }
 OPEN = ["/login", "/static/dashboard.css", "/static/live.js", "/static/login.js"]
-CLOSED = [*PAGES, "/pulse"]
+CLOSED = [*SCREENS, "/pulse"]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from toolcrib.index.protocol import Engine
 from toolcrib.store import SqliteStore
 
 QUERY = variant("read files 读取文件", [1.0] * 8)
-SIZE = 10_000
+SIZE = 3_000
 REBUILDS = 4
 SEARCHERS = 3
 KEPT_TABLES = {

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.catalogs import vector_arm
 from toolcrib.embed import blas, one_blas_thread
 from toolcrib.embed.blas import OpenBlas, openblas
 from toolcrib.embed.bundled import network
 from toolcrib.embed.bundled.embedder import load_weights
 from toolcrib.embed.bundled.network import Network
-from toolcrib.index.memory.vector import vector_arm
 from toolcrib.model import Variant
 
 SHIPPED = np.show_config("dicts")["Build Dependencies"]["blas"]["name"] == "scipy-openblas"

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -12,7 +13,7 @@ from tests.embed.hash_embedder import HashEmbedder
 from tests.embed.word_embedder import WordEmbedder, tokens_of
 from toolcrib.embed import CachedEmbedder
 from toolcrib.embed.cached import BY_WORDS, QUERIES, RecentReadings, text_hash
-from toolcrib.embed.protocol import TOKEN_WIDTH, TextReading, unit_rows
+from toolcrib.embed.protocol import TOKEN_WIDTH, TextReading, Tokens, unit_rows
 from toolcrib.errors import EmbedError
 from toolcrib.store import SqliteStore, VectorFile
 
@@ -119,10 +120,15 @@ def cache(request, tmp_path):
     opened.close()
 
 
+def tokens_by_text(cached: CachedEmbedder, texts: Sequence[str]) -> dict[str, Tokens]:
+    by_hash = {text_hash(text): text for text in texts}
+    return {by_hash[key]: each for key, each in cached.tokens_by_hash([*by_hash]).items()}
+
+
 def test_tokens_are_kept_beside_vectors_and_come_back_to_the_bit(cache):
     CachedEmbedder(WordEmbedder(), cache, chunk=2).embed(TEXTS)
     again = WordEmbedder()
-    tokens = CachedEmbedder(again, cache).tokens([*TEXTS, "never embedded"])
+    tokens = tokens_by_text(CachedEmbedder(again, cache), [*TEXTS, "never embedded"])
     assert not again.asked
     assert tokens.keys() == set(TEXTS)
     for text, found in tokens.items():
@@ -135,22 +141,11 @@ def test_tokens_are_asked_of_the_store_once():
     cache = DictCache()
     cached = CachedEmbedder(WordEmbedder(), cache)
     cached.embed(TEXTS)
-    first = cached.tokens(TEXTS)
+    first = tokens_by_text(cached, TEXTS)
     cache.kept.clear()
-    again = cached.tokens(TEXTS)
+    again = tokens_by_text(cached, TEXTS)
     assert again.keys() == first.keys() == set(TEXTS)
     assert all(np.array_equal(again[text], first[text]) for text in TEXTS)
-
-
-def test_tokens_are_found_by_the_hash_of_their_text():
-    cached = CachedEmbedder(WordEmbedder(), DictCache())
-    cached.embed(TEXTS)
-    hashes = [text_hash(text) for text in TEXTS]
-    found = cached.tokens_by_hash([*hashes, text_hash("never embedded")])
-    assert [*found] == hashes
-    by_text = cached.tokens(TEXTS)
-    for text in TEXTS:
-        np.testing.assert_array_equal(found[text_hash(text)], by_text[text])
 
 
 def test_whether_tokens_are_there_is_asked_without_reading_them():
@@ -187,7 +182,7 @@ def test_a_vector_that_has_lost_its_tokens_is_made_again():
     assert cached.cached(["a", "b"]).keys() == {"b"}
     cached.embed(["a", "b"])
     assert embedder.asked == [["a"]]
-    assert cached.tokens(["a", "b"]).keys() == {"a", "b"}
+    assert tokens_by_text(cached, ["a", "b"]).keys() == {"a", "b"}
 
 
 def test_others_who_read_meanwhile_cost_no_tokens():
@@ -203,7 +198,7 @@ def test_others_who_read_meanwhile_cost_no_tokens():
     cache = DictCache()
     cached = CachedEmbedder(Busy(), cache)
     cached.embed(["tool"])
-    assert cached.tokens(["tool"]).keys() == {"tool"}
+    assert tokens_by_text(cached, ["tool"]).keys() == {"tool"}
 
 
 def test_a_query_is_read_once_and_leaves_nothing_in_the_store():
@@ -217,7 +212,7 @@ def test_a_query_is_read_once_and_leaves_nothing_in_the_store():
     assert embedder.asked == [["send it"]]
     assert reading.weights.tolist() == [4, 2]
     assert not cache.kept
-    assert not cached.tokens(["send it"])
+    assert not tokens_by_text(cached, ["send it"])
 
 
 def test_a_query_that_was_forgotten_is_read_again():
@@ -256,7 +251,7 @@ def test_an_embedder_that_reads_no_words_has_no_readings_and_no_tokens():
     cached.embed(["a"])
     assert not cached.reads_words
     assert cached.read("a") is None
-    assert cached.tokens(["a"]) == {}
+    assert tokens_by_text(cached, ["a"]) == {}
     assert {model for model, _ in cache.kept} == {"hash"}
 
 

@@ -95,6 +95,12 @@ class Odd(CountingSource):
         return await self._behave()
 
 
+class Obedient(Odd):
+    """One that ends when it is cancelled, and says so: no task is made for its calls."""
+
+    ends_when_cancelled = True
+
+
 async def deaf() -> Outcome:
     """Does not keep to the deadline, nor listen when it is cancelled, until the loop is closed."""
     for _ in range(2):
@@ -125,6 +131,28 @@ def test_a_source_that_does_not_keep_to_the_deadline_is_left_behind():
     assert (outcome.error.code, outcome.error.effect) == ("deadline", "unknown")
 
 
+@pytest.mark.parametrize("kind", [Odd, Obedient])
+def test_a_source_that_is_late_is_cancelled(kind: type[Odd]):
+    cancelled: list[bool] = []
+
+    async def late() -> Outcome:
+        try:
+            await asyncio.sleep(600)
+        finally:
+            cancelled.append(True)
+        return Outcome()
+
+    async def calling() -> Outcome:
+        outcome = await dispatch(Call("look"), TOOL, kind(late), soon(0.1))
+        await until_async(lambda: cancelled)
+        return outcome
+
+    error = asyncio.run(calling()).error
+    assert error
+    assert (error.code, error.effect) == ("deadline", "unknown")
+
+
+@pytest.mark.parametrize("kind", [Odd, Obedient])
 @pytest.mark.parametrize(
     ("behave", "code", "effect"),
     [
@@ -134,8 +162,8 @@ def test_a_source_that_does_not_keep_to_the_deadline_is_left_behind():
         (gone, "unknown_tool", "not_sent"),
     ],
 )
-def test_whatever_a_source_raises_is_an_outcome(behave, code: str, effect: Effect):
-    source = Odd(behave)
+def test_whatever_a_source_raises_is_an_outcome(behave, code: str, effect: Effect, kind: type[Odd]):
+    source = kind(behave)
     error = sent(source).error
     assert error
     assert (error.code, error.effect, error.server) == (code, effect, "shop")
@@ -159,7 +187,8 @@ def test_arguments_that_the_source_refuses_come_back_with_the_schema():
     assert error.schema == TOOL.parameters
 
 
-def test_cancelling_a_call_cancels_the_tool():
+@pytest.mark.parametrize("kind", [Odd, Obedient])
+def test_cancelling_a_call_cancels_the_tool(kind: type[Odd]):
     heard: list[str] = []
 
     async def waiting() -> Outcome:
@@ -172,7 +201,7 @@ def test_cancelling_a_call_cancels_the_tool():
         return Outcome()
 
     async def cancelling() -> None:
-        task = asyncio.ensure_future(dispatch(Call("look"), TOOL, Odd(waiting), soon()))
+        task = asyncio.ensure_future(dispatch(Call("look"), TOOL, kind(waiting), soon()))
         await until_async(lambda: heard)
         task.cancel()
         await asyncio.wait({task})

@@ -1,19 +1,28 @@
 """A crib behind a server, and real clients of both eras before it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from mcp import Client
 from mcp.shared.memory import create_client_server_memory_streams
-from mcp_types import CallToolResult, Implementation
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    Implementation,
+    JSONRPCError,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
 
 from tests.execute.counting import CountingSource, offered
 from tests.waiting import HANG_S
 from toolcrib.crib import Crib
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer
+from toolcrib.gateway.stream_serving import serve_stream
 from toolcrib.model import JsonObject, PermissionKind, ToolInfo
 from toolcrib.settings import ApprovalRule, ApprovalSettings, Settings
 
@@ -31,10 +40,8 @@ async def connected(
     @asynccontextmanager
     async def transport() -> AsyncGenerator[Any]:
         async with create_client_server_memory_streams() as (client, (read, write)):
-            mcp_server = server.mcp_server
-            serving = asyncio.ensure_future(
-                mcp_server.run(read, write, mcp_server.create_initialization_options())  # pyright: ignore[reportArgumentType]
-            )
+            streams: Any = RereadStream(read), AnsweringStream(write)
+            serving = asyncio.ensure_future(serve_stream(server, *streams))
             try:
                 yield client
             finally:
@@ -44,6 +51,65 @@ async def connected(
     info = Implementation(name=name, version="1")
     async with Client(transport(), mode=era, client_info=info, cache=None, **options) as client:
         yield client
+
+
+class RereadStream:
+    """A stream of the SDK's that takes back what was read from it."""
+
+    def __init__(self, read: Any) -> None:
+        self._read = read
+        self._again: list[Any] = []
+
+    def put_back(self, items: Sequence[Any]) -> None:
+        self._again = [*items, *self._again]
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        return self._again.pop(0) if self._again else await anext(self._read)
+
+    async def aclose(self) -> None:
+        await self._read.aclose()
+
+
+class AnsweringStream:
+    """A stream of the SDK's that takes answers as JSON too."""
+
+    def __init__(self, write: Any) -> None:
+        self._write = write
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.aclose()
+
+    async def send(self, item: SessionMessage) -> None:
+        await self._write.send(item)
+
+    async def send_answer(self, id: int | str, answer: bytes) -> None:
+        message = jsonrpc_message_adapter.validate_json(answer)
+        assert isinstance(message, JSONRPCResponse | JSONRPCError), message
+        assert message.id == id
+        await self.send(SessionMessage(message))
+
+    async def aclose(self) -> None:
+        await self._write.aclose()
+
+
+async def plain_answer(
+    context: Any, call: Callable[[Any, Any], Awaitable[CallToolResult]]
+) -> bytes:
+    """What a server answers to a plain call whose handler this is."""
+    params = CallToolRequestParams.model_validate(context.params)
+    return (await call(context, params)).model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
 def words(result: CallToolResult) -> str:

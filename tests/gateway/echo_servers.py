@@ -6,6 +6,7 @@ from typing import Any
 from mcp.server.lowlevel.server import Server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
+from tests.gateway.clients import plain_answer
 from toolcrib.crib import Crib
 from toolcrib.gateway.principal import Principal
 
@@ -27,6 +28,9 @@ class EchoServer:
 
     def mode(self, client: str, *, modern: bool) -> str:  # noqa: ARG002 - one for all
         return "direct"
+
+    async def call_plainly(self, context: Any) -> bytes:
+        return await plain_answer(context, self._call)
 
     async def _list(self, _context: Any, _params: Any) -> ListToolsResult:
         return ListToolsResult(tools=[ECHO, WAIT, HOLD])

@@ -3,7 +3,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.catalogs import CHINESE, NOUNS, VERBS, tool
@@ -29,6 +29,9 @@ FORMS = st.sampled_from(
         "/(/",
     ]
 )
+
+FEWER = settings(max_examples=40)
+"""Each example searches once for every tool that there is."""
 
 
 def why(search: Search, text: str, name: str, limit: int | None = None) -> Explanation:
@@ -125,6 +128,7 @@ def test_what_is_hidden_is_explained_as_if_it_were_not_with_the_filter_beside(
 
 @given(FREE, st.none() | st.integers(0, 9))
 @example("write_file", None)
+@FEWER
 def test_an_explanation_agrees_with_the_search(search: Search, text: str, limit: int | None):
     agrees(search, text, limit)
 
@@ -134,16 +138,19 @@ def test_an_explanation_agrees_with_the_search(search: Search, text: str, limit:
     st.sampled_from([search_rules(cut="top_band"), search_rules(cut_ratio=1.05), uncut(limit=2)]),
 )
 @example("read file and send", search_rules(cut="top_band"))
+@FEWER
 def test_and_under_other_rules(search: Search, text: str, rules: SearchRules):
     agrees(replace(search, rules=rules), text)
 
 
 @given(FORMS, st.none() | st.integers(1, 9))
+@FEWER
 def test_and_for_the_other_forms_of_a_query(search: Search, text: str, limit: int | None):
     agrees(search, text, limit)
 
 
 @given(FREE)
+@FEWER
 def test_the_rank_is_the_position_in_an_uncut_search(search: Search, text: str):
     whole = replace(search, rules=uncut(search_rules(most=99), limit=99))
     found = [hit.name for hit in answer_query(Query(text), whole)]

@@ -3,7 +3,7 @@
 import asyncio
 
 from toolcrib.model import Deadline, InputRequest
-from toolcrib.system import DEADLINE_PASSED, CallQuestions, deadline, done_in_time
+from toolcrib.system import DEADLINE_PASSED, CallQuestions, DeadlineTimer, deadline, done_in_time
 
 ASKED = {"a": InputRequest("roots/list", {})}
 
@@ -89,6 +89,59 @@ def test_a_tool_that_asks_without_end_is_heard_no_more():
         return [bool(await one.ask(ASKED)) for _ in range(deadline.MOST_QUESTIONS + 1)]
 
     assert asyncio.run(test()) == [True] * deadline.MOST_QUESTIONS + [False]
+
+
+def test_a_timer_ends_what_is_late_and_nothing_else():
+    async def test(seconds):
+        try:
+            with DeadlineTimer(Deadline(seconds)):
+                await asyncio.sleep(0.2)
+        except TimeoutError:
+            await asyncio.sleep(0)  # the task itself goes on
+            return "late"
+        return "done"
+
+    assert asyncio.run(test(0.05)) == "late"
+    assert asyncio.run(test(0)) == "late"
+    assert asyncio.run(test(60)) == "done"
+
+
+def test_a_timer_moves_on_while_its_deadline_is_paused():
+    async def test():
+        limit = Deadline(0.1)
+        with DeadlineTimer(limit), limit.pause():
+            await asyncio.sleep(0.4)
+        return "done"
+
+    assert asyncio.run(test()) == "done"
+
+
+def test_whoever_is_cancelled_before_the_deadline_is_cancelled():
+    async def test():
+        async def work():
+            with DeadlineTimer(Deadline(60)):
+                await asyncio.sleep(60)
+
+        task = asyncio.ensure_future(work())
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task})
+        return task.cancelled()
+
+    assert asyncio.run(test())
+
+
+def test_of_two_timers_the_first_says_that_it_was_late():
+    async def test():
+        with DeadlineTimer(Deadline(60)):
+            try:
+                with DeadlineTimer(Deadline(0.05)):
+                    await asyncio.sleep(60)
+            except TimeoutError:
+                return "inner"
+        return "none"
+
+    assert asyncio.run(test()) == "inner"
 
 
 def test_a_deadline_moves_on_while_somebody_is_asked():

@@ -1,15 +1,18 @@
 """`Crib`: the side of a crib that programs use."""
 
-import asyncio
+from __future__ import annotations
+
 import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from types import ModuleType, TracebackType
-from typing import Self, Unpack, overload
+from typing import TYPE_CHECKING, Self, Unpack, overload
 
+from toolcrib import execute, session
 from toolcrib.access import Scope
 from toolcrib.crib.capability_reader import CapabilityReader
 from toolcrib.crib.crib_events import SearchRecord
@@ -21,8 +24,7 @@ from toolcrib.crib.pack_files import PackFiles
 from toolcrib.crib.packs import Packs
 from toolcrib.crib.searcher import Searcher
 from toolcrib.crib.sessions import Sessions
-from toolcrib.embed import Embedder
-from toolcrib.execute import ApprovalRequest, Approver, Caller, Door, RuleFile
+from toolcrib.execute import Caller, RuleFile
 from toolcrib.model import (
     Answer,
     Call,
@@ -38,14 +40,20 @@ from toolcrib.model import (
     ToolInfo,
 )
 from toolcrib.observe import EventLog
-from toolcrib.search import Explanation
-from toolcrib.session import Host, Session
 from toolcrib.settings import Settings, default_settings
-from toolcrib.sources import Source, ToolFacts
-from toolcrib.sources.mcp import Offers, RefreshResult, ServerEntry
 from toolcrib.system import LastGoodCopies
-from toolcrib.uses import UseHistory
 from toolcrib.wiring import event_log_of, policy_of, tickets_of, use_advice_of
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from toolcrib.embed import Embedder
+    from toolcrib.execute import ApprovalRequest, Approver, Door
+    from toolcrib.search import Explanation
+    from toolcrib.session import Host, Session
+    from toolcrib.sources import Source, ToolFacts
+    from toolcrib.sources.mcp import Offers, RefreshResult, ServerEntry
+    from toolcrib.uses import UseHistory
 
 HOST = Caller("host")
 """Who calls when nobody else is named: the program that holds the crib."""
@@ -76,19 +84,13 @@ class Crib:
             settings, inventory.pool, inventory.facts, self._live_index.store_if_there
         )
         self._rule_file = RuleFile(settings.rules_file, LastGoodCopies(settings.state_folder))
-        self._door = Door(
-            inventory.pool,
-            policy_of(settings, self._rule_file.rules),
-            events=self._events,
-            tickets=tickets_of(settings, self._events.append),
-            on_success=lambda caller, tool: self._advice.history.called(caller.id, tool),
-            why_unknown=inventory.why_unknown,
-        )
+        self._made_door: Door | None = None
+        self._making_door = Lock()
         self._searcher = Searcher(inventory, self._live_index, self._advice)
         self._reader = CapabilityReader(inventory, self._advice)
         self._sessions = Sessions(inventory, self._live_index, self._host, self._events.append)
         self._operator = Operator(
-            inventory, self._searcher, self._door, self._advice, self._rule_file
+            inventory, self._searcher, lambda: self._door, self._advice, self._rule_file
         )
 
     @classmethod
@@ -326,7 +328,8 @@ class Crib:
         self._inventory.close()
         self._advice.history.close()
         self._live_index.close()
-        self._door.tickets.close()
+        if self._made_door:
+            self._made_door.tickets.close()
         self._events.close()
 
     def __enter__(self) -> Self:
@@ -340,9 +343,29 @@ class Crib:
     ) -> None:
         self.close()
 
+    @property
+    def _door(self) -> Door:
+        """Made by the first call: a search needs nothing of what calls need."""
+        with self._making_door:
+            self._made_door = self._made_door or self._make_door()
+            return self._made_door
+
+    def _make_door(self) -> Door:
+        settings, inventory = self.settings, self._inventory
+        return execute.Door(
+            inventory.pool,
+            policy_of(settings, self._rule_file.rules),
+            events=self._events,
+            tickets=tickets_of(settings, self._events.append),
+            on_success=lambda caller, tool: self._advice.history.called(caller.id, tool),
+            why_unknown=inventory.why_unknown,
+        )
+
     def _host(self, caller: Caller) -> Host:
         """What a session of this caller reaches of the crib."""
-        return Host(
+        from asyncio import to_thread  # noqa: PLC0415 - a search waits for nothing
+
+        return session.Host(
             search=partial(self.search, caller=caller),
             call=partial(self.call, caller=caller),
             means=partial(self._means, caller),
@@ -351,7 +374,7 @@ class Crib:
             result=partial(self.result, caller=caller),
             asks=partial(self._door.asks, caller=caller),
             check=self._door.check,
-            aside=asyncio.to_thread,
+            aside=to_thread,
         )
 
     def _means(self, caller: Caller, name: str) -> Entry | None:

@@ -1,13 +1,19 @@
 """The events of a crib: searches, and what conversations reveal. The stages know of none."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from toolcrib.execute import Caller
-from toolcrib.model import Answer, ConversationTokens, Event
-from toolcrib.observe import Record
-from toolcrib.session import Reveals
+from toolcrib.model import Event
+
+if TYPE_CHECKING:
+    from toolcrib.execute import Caller
+    from toolcrib.model import Answer, ConversationTokens
+    from toolcrib.observe import Record
+    from toolcrib.session import Reveals
 
 NOTHING_FOUND = "nothing_found"
 

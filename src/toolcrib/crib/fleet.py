@@ -1,26 +1,29 @@
 """The MCP servers of one crib, and the exchange of some while the others run on."""
 
-import asyncio
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from threading import RLock
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from toolcrib.errors import NameTaken
-from toolcrib.pool import Pool
-from toolcrib.sources.mcp import (
-    McpServers,
-    McpSource,
-    OfferKind,
-    RefreshResult,
-    ServerConfigs,
-    ServerRules,
-    find_server,
-)
+from toolcrib.sources import mcp
+
+if TYPE_CHECKING:
+    from toolcrib.pool import Pool
+    from toolcrib.sources.mcp import (
+        McpServers,
+        McpSource,
+        OfferKind,
+        RefreshResult,
+        ServerConfigs,
+        ServerRules,
+    )
 
 OFFERS: tuple[OfferKind, ...] = ("resources", "templates", "prompts")
 
-OffersListener: TypeAlias = Callable[[McpSource, frozenset[str]], None]
+OffersListener: TypeAlias = "Callable[[McpSource, frozenset[str]], None]"
 
 
 class Fleet:
@@ -36,6 +39,7 @@ class Fleet:
         self._changing = changing
         self._relist = relist
         self._configured: McpServers | None = None
+        self._open_later: Callable[[], McpServers] | None = None
         self._added: list[McpServers] = []
         self._listeners: list[OffersListener] = []
 
@@ -60,11 +64,15 @@ class Fleet:
         every = (self._configured, *self._added)
         return any(servers.is_refreshing for servers in every if servers)
 
-    def open(self, servers: McpServers) -> None:
-        """Take in the servers of the settings, once."""
-        self._configured = servers
-        with self._changing:
-            self._exchange(servers.sources, (), servers.broken)
+    def open(self, servers: McpServers | None, open_later: Callable[[], McpServers]) -> None:
+        """Take in the servers of the settings, once.
+
+        None if they name no file with servers: others may, and then `open_later` is called first.
+        """
+        self._configured, self._open_later = servers, open_later
+        if servers is not None:
+            with self._changing:
+                self._exchange(servers.sources, (), servers.broken)
 
     def add(self, servers: McpServers) -> None:
         """Take in servers of a program. Raises `NameTaken`."""
@@ -82,9 +90,10 @@ class Fleet:
         gone are gone at once, and so is the server; one that is configured otherwise may end the
         calls that are under way.
         """
-        if self._configured is None:
+        if self._open_later is None:
             return
         with self._changing:
+            self._configured = self._configured or self._open_later()
             exchanged = self._configured.take(found, rules)
             self._exchange(exchanged.came, exchanged.gone, found.broken)
         came = frozenset(exchanged.came)
@@ -100,8 +109,10 @@ class Fleet:
 
         Raises `ConfigError` for a name that none has.
         """
+        import asyncio  # noqa: PLC0415 - a search waits for nothing
+
         every = list(self.by_name.values())
-        chosen = [find_server(name, every) for name in names] if names else every
+        chosen = [mcp.find_server(name, every) for name in names] if names else every
         done = await asyncio.gather(*(asyncio.wrap_future(each.refresh()) for each in chosen))
         for source in chosen:
             self._relist(source)
@@ -109,7 +120,7 @@ class Fleet:
 
     def server(self, name: str) -> McpSource:
         """One server by its name. Raises `ConfigError` for a name that none has."""
-        return find_server(name, list(self.by_name.values()))
+        return mcp.find_server(name, list(self.by_name.values()))
 
     def listen(self, listener: OffersListener) -> Callable[[], None]:
         """Call this, on any thread, with a server and the kinds of its offers that are others.

@@ -9,7 +9,8 @@ One thread at a time changes it, any number read it. What is wrong with a source
 and never an error of whoever reads.
 """
 
-import asyncio
+from __future__ import annotations
+
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +19,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from toolcrib.access import (
     GroupJudge,
@@ -43,16 +45,22 @@ from toolcrib.sources import (
     FunctionSource,
     Source,
     StampedSource,
-    ToolFacts,
     WatchableSource,
+    apps,
+    mcp,
     public_functions,
     sources_from_settings,
 )
-from toolcrib.sources.apps import AppRegistry
-from toolcrib.sources.mcp import McpServers, McpSource, ServerEntry, read_servers
 from toolcrib.system import LastGoodCopies
 from toolcrib.uses import unresolved_links
 from toolcrib.wiring import app_rules_of, mcp_rules_of
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+    from toolcrib.sources import ToolFacts
+    from toolcrib.sources.apps import AppRegistry
+    from toolcrib.sources.mcp import McpServers, McpSource, ServerEntry
 
 _log = logging.getLogger(__name__)
 
@@ -83,23 +91,24 @@ class Inventory:
         self._facts = EntryCache[None, tuple[object, PoolFacts]](by_state=False)
         self._seen = EntryCache[Scope, VisibleEntries]()
 
-    def open(self, loop: asyncio.AbstractEventLoop | None) -> None:
+    def open(self, loop: AbstractEventLoop | None) -> None:
         """Take in every source that the settings name, once."""
-        found = sources_from_settings(
-            self.settings, self._functions, mcp_rules_of(self.settings), loop, self._record
-        )
+        open_servers = partial(self._open_servers, loop)
+        servers = open_servers() if self.settings.mcp_config else None
+        named = servers and (servers.sources or servers.broken or servers.broken_files)
+        found = sources_from_settings(self.settings, self._functions, has_servers=bool(named))
         self._problems = found.problems
         self.add_source(*found.sources)
         self._look_in_pack()
-        self.fleet.open(found.servers)
-        if self.settings.apps.enabled:
+        self.fleet.open(servers, open_servers)
+        if self.settings.apps.enabled and self._apps_folder.exists():  # without one, nobody joined
             self._problems += self._apps.problems
         links = unresolved_links(found.sources, self.entries(), self.pool.candidates)
         self._problems += tuple(links)
 
     def take(self, settings: Settings) -> None:
         """Go on by these settings, and by what the files with MCP servers say now."""
-        found = read_servers(settings.mcp_config, LastGoodCopies(settings.state_folder))
+        found = mcp.read_servers(settings.mcp_config, LastGoodCopies(settings.state_folder))
         self.settings = settings
         self.fleet.take(found, mcp_rules_of(settings))
 
@@ -155,7 +164,7 @@ class Inventory:
     def add_mcp(self, server: str | Path | Mapping[str, Json], entry: ServerEntry) -> None:
         """Take MCP servers in. Raises `ConfigError` and `NameTaken`."""
         settings = self.settings
-        servers = McpServers.open_added(
+        servers = mcp.McpServers.open_added(
             server, entry, settings.state_folder, mcp_rules_of(settings), self._record
         )
         self._look_in_pack()
@@ -302,13 +311,23 @@ class Inventory:
             if pack := PoolPack.open(packs.pool, packs.key):
                 self.pool.adopt(pack)
 
+    def _open_servers(self, loop: AbstractEventLoop | None) -> McpServers:
+        """The MCP servers that the settings name. They live on the loop, if one is given."""
+        settings = self.settings
+        rules, folder = mcp_rules_of(settings), settings.state_folder
+        return mcp.McpServers.open(settings.mcp_config, folder, loop, rules, self._record)
+
+    @property
+    def _apps_folder(self) -> Path:
+        return self.settings.state_folder / "apps"
+
     @cached_property
     def _apps(self) -> AppRegistry:
         """The apps that are known, in the pool, and whichever joins them."""
         rules = app_rules_of(self.settings)
-        apps = AppRegistry(self.settings.state_folder / "apps", rules, joined=self.add_source)
-        self.add_source(*apps.sources)
-        return apps
+        registry = apps.AppRegistry(self._apps_folder, rules, joined=self.add_source)
+        self.add_source(*registry.sources)
+        return registry
 
 
 def _stored_facts_of(

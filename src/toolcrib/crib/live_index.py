@@ -1,19 +1,25 @@
 """The index of a pool, in step with it: in its pack, or in the catalog file."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Generator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
+from typing import TYPE_CHECKING
 
-from toolcrib import wiring
+from toolcrib import index, wiring
 from toolcrib.crib.pack_files import PackFiles
 from toolcrib.embed import CachedEmbedder, Embedder
 from toolcrib.errors import SourceError, StoreError
-from toolcrib.index import Catalog, MemoryEngine, Progress, SqliteEngine, Superseded, View
+from toolcrib.index import Catalog, MemoryEngine, Superseded
 from toolcrib.pool import EntryTable, Pool
 from toolcrib.settings import Settings
 from toolcrib.store import PackDamaged, SqliteStore, VectorFile, set_pack_aside
+
+if TYPE_CHECKING:
+    from toolcrib.index import Progress, SqliteEngine, View
 
 
 class LiveIndex:
@@ -236,7 +242,7 @@ class LiveIndex:
         return self._catalog_of(MemoryEngine())
 
     def _stored(self) -> Catalog:
-        return self._catalog_of(SqliteEngine(self.store))
+        return self._catalog_of(index.SqliteEngine(self.store))
 
     def _catalog_of(self, engine: MemoryEngine | SqliteEngine) -> Catalog:
         return Catalog(

@@ -3,12 +3,19 @@
 Nothing here is for a model, and nothing that a model can call leads here.
 """
 
-from toolcrib.crib.inventory import Inventory
-from toolcrib.crib.searcher import Searcher
-from toolcrib.execute import Door, RuleFile, Tickets
-from toolcrib.settings import Settings
-from toolcrib.uses import UseAdvice, UseHints
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from toolcrib.wiring import fit_in_place, policy_of
+
+if TYPE_CHECKING:
+    from toolcrib.crib.inventory import Inventory
+    from toolcrib.crib.searcher import Searcher
+    from toolcrib.execute import Door, RuleFile, Tickets
+    from toolcrib.settings import Settings
+    from toolcrib.uses import UseAdvice, UseHints
 
 
 class Operator:
@@ -18,7 +25,7 @@ class Operator:
         self,
         inventory: Inventory,
         searcher: Searcher,
-        door: Door,
+        door: Callable[[], Door],
         advice: UseAdvice,
         rule_file: RuleFile,
     ) -> None:
@@ -31,7 +38,7 @@ class Operator:
     @property
     def tickets(self) -> Tickets:
         """The calls that wait for approval."""
-        return self._door.tickets
+        return self._door().tickets
 
     def hints(self, name: str) -> UseHints:
         """What a capability is used with, by declared links and by recorded use.
@@ -70,6 +77,6 @@ class Operator:
         if not fit_in_place(self._inventory.settings, settings):
             return False
         self._searcher.take(settings)
-        self._door.policy = policy_of(settings, self._rule_file.rules)
+        self._door().policy = policy_of(settings, self._rule_file.rules)
         self._inventory.take(settings)
         return True

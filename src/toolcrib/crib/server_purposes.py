@@ -3,18 +3,23 @@
 A question is compared with them, to find servers whose tools cannot be searched.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 from toolcrib.model import Entry, EntryGroups, EntryTraits
 from toolcrib.pool import EntryTable
-from toolcrib.sources.mcp import McpSource, ServerCommand, ServerConfig
+from toolcrib.sources import mcp
 from toolcrib.text import Glossary, detect_language, stems, without_stopwords, words
+
+if TYPE_CHECKING:
+    from toolcrib.sources.mcp import McpSource, ServerConfig
 
 SHORTEST = 3
 MOST_ARGUMENTS = 64
@@ -33,7 +38,7 @@ _GENERIC = frozenset(
 _SCRIPT = re.compile(r".*\.(?:py|[cm]?[jt]s|sh|jar|exe)", re.DOTALL)
 
 
-Servers: TypeAlias = Mapping[str, McpSource]
+Servers: TypeAlias = "Mapping[str, McpSource]"
 ServersByStem: TypeAlias = Mapping[str, Sequence[str]]
 Unreviewed: TypeAlias = Mapping[EntryTraits, Collection[str]]
 
@@ -60,15 +65,13 @@ class ServerPurposes:
 class KnownPurposes:
     """The purposes of `servers`, as they were configured and as their tools waited in `groups`."""
 
-    servers: Servers = field(default_factory=dict[str, McpSource])
+    servers: Servers = field(default_factory=dict)
     groups: EntryGroups | None = None
     waiting: Unreviewed = field(default_factory=dict[EntryTraits, Collection[str]])
-    purposes: Mapping[str, tuple[ServerConfig, frozenset[str]]] = field(
-        default_factory=dict[str, tuple[ServerConfig, frozenset[str]]]
-    )
+    purposes: Mapping[str, tuple[ServerConfig, frozenset[str]]] = field(default_factory=dict)
     by_stem: ServersByStem = field(default_factory=dict[str, Sequence[str]])
 
-    def updated(self, servers: Servers, groups: EntryGroups) -> "KnownPurposes":
+    def updated(self, servers: Servers, groups: EntryGroups) -> KnownPurposes:
         """Those of these servers and groups."""
         waiting = self._waiting_in(groups)
         stale = set(self._stale(servers, waiting))
@@ -130,7 +133,7 @@ def purpose(config: ServerConfig, tools: Iterable[str] = ()) -> frozenset[str]:
 
 def _of_transport(config: ServerConfig) -> Sequence[str]:
     transport = config.transport
-    if not isinstance(transport, ServerCommand):
+    if not isinstance(transport, mcp.ServerCommand):
         return [urlsplit(transport.url).hostname or ""]
     if (program := PurePosixPath(transport.command).stem) not in _RUNNERS:
         return [program]

@@ -3,35 +3,33 @@
 The session itself is `toolcrib.session`; here it is given what it needs of the other stages.
 """
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from threading import Lock
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 from weakref import ReferenceType, ref
 
-from toolcrib.access import Scope
+from toolcrib import session, store
 from toolcrib.crib.crib_events import RecordedReveals
-from toolcrib.crib.inventory import Inventory
-from toolcrib.crib.live_index import LiveIndex
-from toolcrib.execute import Caller
-from toolcrib.observe import Record, conversation_mark
+from toolcrib.observe import conversation_mark
 from toolcrib.pool import EntryCache
-from toolcrib.session import (
-    Deferral,
-    DeferralPlan,
-    Host,
-    Prices,
-    RequestReveals,
-    Session,
-)
-from toolcrib.store import StoredReveals
 from toolcrib.text import token_counter
 from toolcrib.wiring import deferral_of, session_options_of
 
+if TYPE_CHECKING:
+    from toolcrib.access import Scope
+    from toolcrib.crib.inventory import Inventory
+    from toolcrib.crib.live_index import LiveIndex
+    from toolcrib.execute import Caller
+    from toolcrib.observe import Record
+    from toolcrib.session import Deferral, DeferralPlan, Host, Prices, Session
+
 MOST_MESSAGES = 4_096
-MessageKey: TypeAlias = tuple[str, Scope, str]
+MessageKey: TypeAlias = "tuple[str, Scope, str]"
 Searched: TypeAlias = tuple[ReferenceType[object], tuple[str, ...]]
 
 
@@ -98,8 +96,7 @@ class Sessions:
         self._index = index
         self._host = host
         self._record = record
-        self._plans = EntryCache[tuple[Scope, Deferral, bool], DeferralPlan]()
-        self._prices = Prices(token_counter)
+        self._plans: EntryCache[tuple[Scope, Deferral, bool], DeferralPlan] = EntryCache()
         self._messages = SearchedMessages()
 
     def open(  # noqa: PLR0913 - as `Crib.session` has them
@@ -119,9 +116,11 @@ class Sessions:
         origin = caller.origin._replace(conversation=conversation_mark(id)) if id else caller.origin
         caller = self._inventory.restricted(replace(caller, scope=scope, origin=origin))
         reveals = (
-            RequestReveals() if id is None else StoredReveals(self._index.store, caller.id, id)
+            session.RequestReveals()
+            if id is None
+            else store.StoredReveals(self._index.store, caller.id, id)
         )
-        return Session(
+        return session.Session(
             self._host(caller),
             partial(self._plan, caller.scope, deferral),
             RecordedReveals(reveals, caller, self._record),
@@ -129,6 +128,10 @@ class Sessions:
             options=session_options_of(settings, deferral, prefetch),
             memory=CallerMessages(self._messages, caller, keeps=id is not None),
         )
+
+    @cached_property
+    def _prices(self) -> Prices:
+        return session.Prices(token_counter)
 
     def _plan(self, scope: Scope, deferral: Deferral, used: int) -> DeferralPlan:
         """What this caller's sessions defer, mended when the entries change."""
@@ -138,7 +141,7 @@ class Sessions:
         return self._plans.get(
             entries,
             key,
-            lambda: DeferralPlan.make(
+            lambda: session.DeferralPlan.make(
                 groups, scope, deferral, is_late=key[2], price=self._prices.of_entries
             ),
             lambda old, changed: old.updated(groups, changed),

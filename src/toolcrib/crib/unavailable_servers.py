@@ -4,18 +4,24 @@ A search finds them by name and purpose (`server_purposes`). A caller hears of a
 they may have a tool of it.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from toolcrib.access import Scope, allows_source, count_unreviewed, why_barred
-from toolcrib.crib.fleet import Fleet
 from toolcrib.crib.server_purposes import ServerPurposes, query_stems, word_stems
 from toolcrib.model import Answer, Entry, EntryGroups, ToolInfo, UnavailableServer
 from toolcrib.names import Origin
-from toolcrib.sources.mcp import McpSource, unusable_entry
+from toolcrib.sources import mcp
 from toolcrib.text import Glossary
+
+if TYPE_CHECKING:
+    from toolcrib.crib.fleet import Fleet
+    from toolcrib.sources.mcp import McpSource
 
 MOST_SERVERS = 3
 MOST_NAMED = 5
@@ -61,7 +67,7 @@ class UnavailableServers:
         origin = max(named, key=lambda each: len(each.stem))
         by_origin = {_origin(source): source for source in self._fleet.by_name.values()}
         source = by_origin.get(origin)
-        why = source.status().unavailable if source else unusable_entry(origin.source_id)
+        why = source.status().unavailable if source else mcp.unusable_entry(origin.source_id)
         return str(why) if why and _may_see(scope, origin) else ""
 
     def _origins(self) -> Iterator[Origin]:
@@ -84,7 +90,7 @@ class UnavailableServers:
         for name in self._fleet.broken:
             fit = len(stems & word_stems([name]))
             if fit or not stems:
-                found.append((-fit, name, Origin("mcp", name, ""), unusable_entry(name)))
+                found.append((-fit, name, Origin("mcp", name, ""), mcp.unusable_entry(name)))
         return ((origin, why) for _, _, origin, why in sorted(found, key=lambda each: each[:2]))
 
 

@@ -14,7 +14,7 @@ A process of its own: the gateway gets no page and no port, and a heavy screen s
     actions      what a button may do, each by its name
     operations   what screens ask and buttons do: of the gateway if one runs, else of files
     page         the frame of all pages, and their parts; `spelling` spells out what hides
-    screens/     home, inbox, servers: functions of what there is, without I/O
+    screens/     home, inbox, servers: each loads what it shows, and is a function of that
     static/      the style and the two scripts, as they are written
 
 Strangers' text stands beside a button that allows a call. So text is always escaped and spelt out,

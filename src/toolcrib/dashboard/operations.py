@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self, cast
+from typing import Any, NamedTuple, Protocol, Self, cast
 
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json
@@ -24,6 +24,7 @@ from toolcrib.sources.mcp import (
     find_server,
     last_log_lines,
     log_path,
+    read_servers,
     refresh_all,
 )
 
@@ -101,6 +102,13 @@ class Definitions:
 NO_DEFINITIONS = Definitions((), 0)
 
 
+class ServerLog(NamedTuple):
+    """The last lines that a server wrote, the newest last."""
+
+    server: str
+    lines: Sequence[str] = ()
+
+
 class Operations:
     """What the operator sees and does. `settings` reads them anew each time.
 
@@ -140,9 +148,13 @@ class Operations:
         found = {server for server, tool in tools if _drives_browser(f"{server} {tool}")}
         return tuple(sorted(found))
 
-    def log(self, server: str) -> Sequence[str]:
-        """The last lines of a server's log."""
-        return last_log_lines(log_path(self._settings().state_folder, server), LOG_LINES)
+    def log(self, server: str) -> ServerLog:
+        """The last lines of a server's log; none of a server that is not there."""
+        settings = self._settings()
+        known = read_servers(settings.mcp_config)
+        if server not in {*(each.id for each in known.servers), *known.broken}:
+            return ServerLog(server)
+        return ServerLog(server, last_log_lines(log_path(settings.state_folder, server), LOG_LINES))
 
     def decide_call(self, id: str, *, allowed: bool) -> None:
         """Allow one call, or deny it, by its full ticket."""

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from toolcrib.dashboard.actions import ACTIONS, ServerTask
 from toolcrib.dashboard.login import Notice
-from toolcrib.dashboard.operations import NO_DEFINITIONS, Definitions, Overview
+from toolcrib.dashboard.operations import Overview
 from toolcrib.dashboard.spelling import spelt, visible
 
 NAVIGATION = {"/": "Home", "/inbox": "Inbox", "/servers": "Servers"}
@@ -19,7 +19,7 @@ NEW_LINK = "press Enter where `toolcrib dashboard` runs, or run it again"
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """What a screen is made of. `token` signs an action; without it nothing can be done.
+    """What every page shows beside its own. `token` signs an action: nothing is done without it.
 
     `acting_s` is how long buttons work; `may_approve` is what the settings say. `mark` changes when
     the page would.
@@ -33,10 +33,6 @@ class PageView:
     notice: Notice | None = None
     mark: str = ""
     tasks: Mapping[str, ServerTask] = field(default_factory=dict[str, ServerTask])
-    definitions: Definitions = NO_DEFINITIONS
-    browser_servers: tuple[str, ...] = ()
-    server: str = ""
-    log: Sequence[str] = ()
 
 
 def page(view: PageView, title: str, *content: h.Node) -> h.Element:

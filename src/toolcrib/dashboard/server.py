@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -17,12 +17,12 @@ from urllib.parse import parse_qs
 
 import htpy as h
 
-from toolcrib.dashboard import screens
 from toolcrib.dashboard.actions import ACTIONS, Action, OperatorActions, ServerTask
-from toolcrib.dashboard.headers import cookie_of, cookie_set, send_answer
+from toolcrib.dashboard.headers import HTML, cookie_of, cookie_set, send_answer
 from toolcrib.dashboard.login import BrowserSession, Logins, Notice
 from toolcrib.dashboard.operations import Operations, Overview
 from toolcrib.dashboard.page import NEW_LINK, PageView, bare_page, code_words
+from toolcrib.dashboard.screens import SCREENS
 from toolcrib.errors import ToolcribError
 from toolcrib.http import AUTHENTICATED, HttpRefusal, Receive, Scope, Send, headers_of, read_body
 from toolcrib.settings import DashboardSettings
@@ -52,15 +52,6 @@ class BrowserRequest(NamedTuple):
         """The one value of a field; empty if it has none, or several."""
         values = self.query.get(name, ())
         return values[0] if len(values) == 1 else ""
-
-
-Screen = Callable[[PageView], h.Element]
-PAGES: Mapping[str, Screen] = {
-    "/": screens.home_screen,
-    "/inbox": screens.inbox_screen,
-    "/servers": screens.servers_screen,
-    "/server": screens.server_screen,
-}
 
 
 @dataclass(frozen=True)
@@ -114,7 +105,7 @@ class Dashboard:
                 await self._log_in(request, receive, send)
             case "GET", path if path.startswith("/static/"):
                 await _send_static(path.removeprefix("/static/"), send)
-            case "GET", path if path in PAGES or path == "/pulse":
+            case "GET", path if path in SCREENS or path == "/pulse":
                 session = self._session(request, scope)
                 await self._show(request, session, send)
             case "POST", path if path.removeprefix("/act/") in ACTIONS:
@@ -143,21 +134,27 @@ class Dashboard:
         await send_answer(send, 204, more={"set-cookie": cookie_set(cookie)})
 
     async def _show(self, request: BrowserRequest, session: BrowserSession, send: Send) -> None:
+        make, kind = (self._pulse, JSON) if request.path == "/pulse" else (self._page, HTML)
         try:
-            view = await asyncio.to_thread(self._view, request, session)
+            content = await asyncio.to_thread(make, request, session)
         except ToolcribError as error:
             raise HttpRefusal(503, "unavailable", str(error)) from None
-        if request.path == "/pulse":
-            said = json.dumps({"mark": view.mark, "waiting": view.overview.waiting})
-            await send_answer(send, 200, said.encode(), JSON)
-        else:
-            await send_answer(send, 200, _bytes(PAGES[request.path](view)))
+        await send_answer(send, 200, content, kind)
+
+    def _page(self, request: BrowserRequest, session: BrowserSession) -> bytes:
+        screen = SCREENS[request.path]
+        data = screen.load(self.operations, request.field)
+        return _bytes(screen.show(self._view(request, session), data))
+
+    def _pulse(self, request: BrowserRequest, session: BrowserSession) -> bytes:
+        view = self._view(request, session)
+        return json.dumps({"mark": view.mark, "waiting": view.overview.waiting}).encode()
 
     def _view(self, request: BrowserRequest, session: BrowserSession) -> PageView:
-        """What a page is made of. Raises `ToolcribError`."""
+        """What every page shows. Raises `ToolcribError`."""
         overview, acting_s = self.operations.look(), session.acting_s
         tasks = dict(self.actions.tasks.by_server)
-        view = PageView(
+        return PageView(
             path=request.path,
             overview=overview,
             token=session.token,
@@ -167,7 +164,6 @@ class Dashboard:
             mark=_mark(overview, tasks, acts=acting_s > 0),
             tasks=tasks,
         )
-        return _completed(view, self.operations, request.field("name"))
 
     async def _act(
         self,
@@ -228,20 +224,6 @@ async def _send_static(name: str, send: Send) -> None:
     if name not in files:
         raise HttpRefusal(404, "not_found", "There is no such file.")
     await send_answer(send, 200, files[name].read_bytes(), KINDS[files[name].suffix])
-
-
-def _completed(view: PageView, operations: Operations, server: str) -> PageView:
-    """The view with what its own screen needs besides."""
-    match view.path:
-        case "/":
-            return replace(view, browser_servers=operations.browser_servers())
-        case "/inbox":
-            return replace(view, definitions=operations.definitions())
-        case "/server":
-            known = any(each.server == server for each in view.overview.servers)
-            return replace(view, server=server, log=operations.log(server) if known else ())
-        case _:
-            return view
 
 
 def _mark(overview: Overview, tasks: Mapping[str, ServerTask], *, acts: bool) -> str:

@@ -97,13 +97,8 @@ class CachedEmbedder:
         [reading] = self._embedded([text]).readings
         return reading
 
-    def tokens(self, texts: Sequence[str]) -> dict[str, Tokens]:
-        """The tokens of tools that were embedded, by text. Raises what the cache raises."""
-        by_hash = {text_hash(text): text for text in texts}
-        return {by_hash[key]: each for key, each in self.tokens_by_hash([*by_hash]).items()}
-
     def tokens_by_hash(self, hashes: Sequence[bytes]) -> dict[bytes, Tokens]:
-        """The same for whoever knows the hashes of the texts alone (`text_hash`)."""
+        """The tokens of tools that were embedded, by `text_hash`. Raises what the cache raises."""
         found = self._recent_tokens.find(hashes)
         stored = self._stored_tokens([key for key in hashes if key not in found])
         self._recent_tokens.add(stored)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from toolcrib.errors import BadArguments, UnknownTool
 from toolcrib.model import Call, CallContext, CallError, Deadline, Outcome, ToolInfo
 from toolcrib.sources import Source
-from toolcrib.system import DEADLINE_PASSED, CallQuestions, done_in_time
+from toolcrib.system import DEADLINE_PASSED, CallQuestions, DeadlineTimer, done_in_time
 from toolcrib.text import without_hidden
 
 GRACE_S = 0.25
@@ -59,8 +59,9 @@ def _with_plain_error(outcome: Outcome, server: str | None) -> Outcome:
 
 
 async def _attempt(call: Call, tool: ToolInfo, source: Source, context: CallContext) -> Outcome:
+    in_time = _in_this_task if getattr(source, "ends_when_cancelled", False) else _in_time
     try:
-        return await _in_time(source.call(call, context), context.deadline)
+        return await in_time(source.call(call, context), context.deadline)
     except BadArguments as error:
         refused = CallError("bad_arguments", "arguments", str(error), schema=tool.parameters)
         return Outcome(error=refused)
@@ -72,6 +73,20 @@ async def _attempt(call: Call, tool: ToolInfo, source: Source, context: CallCont
             f"its source failed ({type(error).__name__}), and nobody knows whether it took effect"
         )
         return Outcome(error=CallError("source_failed", "call", lost, effect="unknown"))
+
+
+async def _in_this_task(work: Coroutine[None, None, Outcome], deadline: Deadline) -> Outcome:
+    """The same as `_in_time` of a source that ends when it is cancelled: it needs no task."""
+    task = asyncio.current_task()
+    try:
+        with DeadlineTimer(deadline.with_grace(GRACE_S)):
+            return await work
+    except TimeoutError:
+        return Outcome(error=DEADLINE_PASSED)
+    except asyncio.CancelledError:
+        if task and task.cancelling():
+            raise
+        return Outcome(error=GAVE_UP)
 
 
 async def _in_time(work: Coroutine[None, None, Outcome], deadline: Deadline) -> Outcome:

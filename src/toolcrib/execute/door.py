@@ -261,7 +261,8 @@ class Door:
         if outcome.ok and self._has(admitted.tool):
             self._on_success(caller, admitted.tool.name)
         outcome = outcome if is_json(outcome) else Outcome(error=_NOT_JSON)
-        return replace(outcome, repaired=admitted.repaired)
+        repaired = admitted.repaired
+        return outcome if outcome.repaired == repaired else replace(outcome, repaired=repaired)
 
     def _has(self, tool: ToolInfo) -> bool:
         """Whether this very tool is in the pool: one of the request may have the same name."""

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from toolcrib import session
 from toolcrib.access import Scope
 from toolcrib.crib import HOST, Crib, inventory_of
 from toolcrib.model import Entry, Hit, Json, JsonObject, State, ToolInfo
 from toolcrib.pool import remedy
-from toolcrib.session import Prices, is_offered
 from toolcrib.text import token_counter
 
 PATIENCE_S = 30.0
@@ -52,14 +52,14 @@ def _why(crib: Crib, asked: Mapping[str, Any], on_wait: OnWait) -> JsonObject:
     is_ready = await_vectors(crib, on_wait)
     query, entry = asked["query"], crib.get(asked["tool"])
     explanation = crib.explain(query, asked["tool"], limit=asked["limit"])
-    session = crib.session()
-    prefetch = session.explain_prefetch(query)
+    opened = crib.session()
+    prefetch = opened.explain_prefetch(query)
     state = "shown" if explanation.name in prefetch.names else "not shown"
     return {
         "is_ready": is_ready,
         "explanation": asdict(replace(explanation, state=_at_rest(entry))),
         "prefetch": asdict(prefetch),
-        "prefetch_text": f"({session.prefetch_mode}): {state} before any search. {prefetch}.",
+        "prefetch_text": f"({opened.prefetch_mode}): {state} before any search. {prefetch}.",
     }
 
 
@@ -72,11 +72,13 @@ def _show(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
 
 def _list(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
     """Everything, by name. The sum is over the tools that a model may be shown."""
-    kinds, prices = asked["kinds"], Prices(token_counter)
+    kinds, prices = asked["kinds"], session.Prices(token_counter)
     entries = sorted(crib.entries().values(), key=lambda entry: entry.name)
     listed = [entry for entry in entries if not kinds or entry.kind in kinds]
     visible = inventory_of(crib).seen_by(HOST)
-    offered = [entry for entry in listed if entry.name in visible and is_offered(entry, Scope())]
+    offered = [
+        entry for entry in listed if entry.name in visible and session.is_offered(entry, Scope())
+    ]
     return {
         "rows": [_row(entry, prices) for entry in listed],
         "offered": len(offered),
@@ -85,7 +87,7 @@ def _list(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
     }
 
 
-def _row(entry: Entry, prices: Prices) -> Json:
+def _row(entry: Entry, prices: "session.Prices") -> Json:
     capability = entry.capability
     return {
         "name": entry.name,

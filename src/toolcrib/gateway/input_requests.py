@@ -56,7 +56,7 @@ class InputRequests:
         protocol does not know: the SDK would write it to the log instead of sending it.
         """
         if not sdk.is_modern(context):
-            result = await _run(work, CallChannel(LogForwarder(context), client_asker(context)))
+            result = await _run_asking(context, work)
         elif _param(context, "requestState"):
             result = await self._round(context, self._resume(context))
         else:
@@ -65,6 +65,14 @@ class InputRequests:
         if not sdk.fits(context.method, context.protocol_version, result):
             raise sdk.MCPError(sdk.INTERNAL_ERROR, NOT_SENDABLE)
         return result
+
+    async def serve_plainly(self, context: sdk.Context, work: Work) -> bytes:
+        """The same for a request of the handshake era; the result as JSON."""
+        result = await _run_asking(context, work)
+        try:
+            return sdk.result_json(context.method, context.protocol_version, result)
+        except sdk.ValidationError:
+            raise sdk.MCPError(sdk.INTERNAL_ERROR, NOT_SENDABLE) from None
 
     def close(self) -> None:
         """Give up every call that waits."""
@@ -197,6 +205,11 @@ class SuspendedCall:
 class _OpenQuestion(NamedTuple):
     request: InputRequest
     reply: "asyncio.Future[JsonObject]"
+
+
+async def _run_asking(context: sdk.Context, work: Work) -> sdk.Result:
+    """The work of a client that can be asked in between."""
+    return await _run(work, CallChannel(LogForwarder(context), client_asker(context)))
 
 
 async def _run(work: Work, channel: CallChannel) -> sdk.Result:

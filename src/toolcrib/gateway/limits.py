@@ -166,6 +166,10 @@ class ConnectionRequestLimiter:
             self._end(message.id)
         return message
 
+    def answered(self, id: int | str) -> None:
+        """The same for a plain call."""
+        self._end(id)
+
     def __enter__(self) -> Self:
         return self
 

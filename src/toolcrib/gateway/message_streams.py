@@ -33,6 +33,10 @@ class MessageGate(Protocol):
         """What is sent to the client for this message: itself, another, or nothing."""
         ...
 
+    def answered(self, id: int | str, /) -> None:
+        """The plain call of this id is answered, whatever the answer is."""
+        ...
+
 
 class OpenGate:
     """A gate that lets everything through."""
@@ -44,9 +48,12 @@ class OpenGate:
         """Itself, always."""
         return message
 
+    def answered(self, _id: int | str) -> None:
+        """Nothing is counted here."""
+
 
 class MessageStreams(NamedTuple):
-    """What `sdk.serve_stream` takes."""
+    """What `serve_stream` takes."""
 
     read: "MessageReader"
     write: "MessageWriter"
@@ -87,9 +94,16 @@ class MessageWriter(_Stream):
 
     async def refuse(self, message: sdk.JSONRPCMessage, /) -> None:
         """The same for the answer to a message that was not taken: no request ends with it."""
-        text = message.model_dump_json(by_alias=True, exclude_unset=True)
+        await self._send_line(message.model_dump_json(by_alias=True, exclude_unset=True).encode())
+
+    async def send_answer(self, id: int | str, answer: bytes) -> None:
+        """The same for the answer to a plain call."""
+        self._gate.answered(id)
+        await self._send_line(answer)
+
+    async def _send_line(self, content: bytes) -> None:
         try:
-            await self._send(text.encode() + b"\n")
+            await self._send(content + b"\n")
         except OSError:
             if isinstance(self._reader, asyncio.StreamReader):
                 self._reader.feed_eof()  # nothing more will come

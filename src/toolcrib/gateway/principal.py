@@ -65,7 +65,7 @@ class Principal:
 
 def profile_named(settings: GatewaySettings, name: str = DEFAULT_PROFILE) -> Profile:
     """The profile of this name. Raises `ConfigError` with the nearest names."""
-    profiles = {DEFAULT_PROFILE: ProfileSettings()} | settings.profiles
+    profiles = {DEFAULT_PROFILE: ProfileSettings(), **settings.profiles}
     profile = profiles.get(name)
     if profile is None:
         near = list_nearest(name, list(profiles))

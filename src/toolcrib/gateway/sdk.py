@@ -1,12 +1,12 @@
 """The gateway's one door to the MCP SDK: what it uses of it, by the names it promises to keep.
 
 Importing this takes about half a second, so only what serves does. The private names are where the
-SDK keeps what it knows of a connection, and its loops for the two eras: `serve_stream` chooses
-between them as `Server.run` does, which puts a task and a queue in front of each message.
+SDK keeps what it knows of a connection, and its loop for the modern era.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from anyio import BrokenResourceError, CancelScope, ClosedResourceError
 from anyio.abc import AsyncResource
@@ -17,9 +17,10 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.runner import (
-    _has_modern_envelope,  # pyright: ignore[reportPrivateUsage]
-    _serve_legacy_stream,  # pyright: ignore[reportPrivateUsage]
-    _serve_modern_stream,  # pyright: ignore[reportPrivateUsage]
+    _has_modern_envelope as has_modern_envelope,  # pyright: ignore[reportPrivateUsage]
+)
+from mcp.server.runner import (
+    _serve_modern_stream as serve_modern_stream,  # pyright: ignore[reportPrivateUsage]
 )
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
@@ -67,13 +68,15 @@ from mcp_types import (
     UnsubscribeRequestParams,
     jsonrpc_message_adapter,
 )
-from mcp_types.methods import validate_server_result
+from mcp_types.methods import SERVER_RESULTS, validate_server_result
 from mcp_types.version import (
     LATEST_HANDSHAKE_VERSION,
     LATEST_MODERN_VERSION,
     MODERN_PROTOCOL_VERSIONS,
 )
-from pydantic import BaseModel, ValidationError
+from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import to_json
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 Result: TypeAlias = dict[str, Any]
@@ -138,12 +141,14 @@ __all__ = [
     "PaginatedRequestParams",
     "PromptsListChanged",
     "ReadResourceRequestParams",
+    "ReadStream",
     "ResourceUpdated",
     "ResourcesListChanged",
     "Result",
     "Server",
     "ServerEvent",
     "ServerMessageMetadata",
+    "ServerRequestContext",
     "SessionMessage",
     "SetLevelRequestParams",
     "SubscribeRequestParams",
@@ -153,67 +158,19 @@ __all__ = [
     "TransportSecuritySettings",
     "UnsubscribeRequestParams",
     "ValidationError",
+    "WriteStream",
     "client_name",
     "connection_of",
     "fits",
+    "has_modern_envelope",
     "is_modern",
+    "is_traced",
     "jsonrpc_message_adapter",
+    "result_json",
     "sendable",
-    "serve_stream",
+    "serve_modern_stream",
+    "to_json",
 ]
-
-
-MOST_BEFORE_OPENING = 8
-"""So many messages before the first request are kept for whoever serves it."""
-
-
-class RereadableStream(ReadStream[Item], Protocol):
-    """A stream of messages that takes back what was read from it."""
-
-    def put_back(self, items: Sequence[Item], /) -> None:
-        """Give these again, in this order, before all else."""
-        ...
-
-
-async def serve_stream(
-    server: Server[Any], read: RereadableStream, write: WriteStream[SessionMessage]
-) -> None:
-    """Serve one connection until no more messages come, in the era of its first request."""
-    async with server.lifespan(server) as state:
-        try:
-            opening = await _opening(read)
-            if opening and opening.method != "initialize" and _has_modern_envelope(opening.params):
-                await _serve_modern_stream(
-                    server, read, write, lifespan_state=state, raise_exceptions=False
-                )
-            else:
-                await _serve_legacy_stream(
-                    server,
-                    read,
-                    write,
-                    lifespan_state=state,
-                    session_id=None,
-                    init_options=server.create_initialization_options(),
-                    raise_exceptions=False,
-                )
-        finally:
-            await read.aclose()
-            await write.aclose()
-
-
-async def _opening(read: RereadableStream) -> JSONRPCRequest | None:
-    """The first request, which stays to be read; None where none comes."""
-    before: list[Item] = []
-    opening: JSONRPCRequest | None = None
-    async for item in read:
-        message = item.message if isinstance(item, SessionMessage) else None
-        opening = message if isinstance(message, JSONRPCRequest) else None
-        if opening or len(before) < MOST_BEFORE_OPENING:
-            before.append(item)
-        if opening:
-            break
-    read.put_back(before)
-    return opening
 
 
 def is_modern(context: Context) -> bool:
@@ -239,6 +196,24 @@ def fits(method: str, version: str, result: Mapping[str, Any]) -> bool:
     except ValidationError:
         return False
     return True
+
+
+def result_json(method: str, version: str, result: Mapping[str, Any]) -> bytes:
+    """The result as it goes on the wire in this revision, checked. Raises `ValidationError`."""
+    kind = _result_adapter(method, version)
+    checked = kind.validate_python(result, by_name=False)
+    return kind.dump_json(checked, by_alias=True, exclude_none=True)
+
+
+@cache
+def _result_adapter(method: str, version: str) -> TypeAdapter[Any]:
+    kind: Any = SERVER_RESULTS[method, version]
+    return TypeAdapter(kind)
+
+
+def is_traced() -> bool:
+    """Whether requests are followed with OpenTelemetry: then the SDK serves them, and tells it."""
+    return not isinstance(get_tracer_provider(), ProxyTracerProvider)
 
 
 def sendable(context: Context, key: str, listed: Result) -> Result:

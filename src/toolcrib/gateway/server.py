@@ -1,7 +1,7 @@
 """The MCP server that one principal sees, in both eras of the protocol.
 
     server = GatewayServer(crib, principal)
-    await sdk.serve_stream(server.mcp_server, read, write)
+    await serve_stream(server, read, write)
 
 One server of the SDK a principal: who asks is known before anything is read, so that no request
 can be taken for another's. It is served over any pair of streams, and over HTTP, any number of
@@ -130,18 +130,25 @@ class GatewayServer:
     def _listed(self, client: str, revealed: tuple[str, ...], *, modern: bool) -> list[sdk.Result]:
         return self._tool_list.tools(self.mode(client, modern=modern), revealed)
 
-    async def _call(self, context: sdk.Context, params: sdk.CallToolRequestParams) -> sdk.Result:
-        async def work(channel: CallChannel) -> sdk.Result:
-            run = self._fixed_tools.run if params.name in FIXED_TOOLS else self._call_by_name
-            try:
-                result = await run(params.name, params.arguments or {}, channel)
-            except CallRefused as refused:
-                result = error_result(refused.error)
-            except ToolcribError as error:
-                result = error_result(CallError("crib_failed", "resolve", str(error)))
-            return {"resultType": COMPLETE, **result}
+    async def call_plainly(self, context: sdk.Context) -> bytes:
+        """As `CallServer` has it."""
+        params = context.params or {}
+        work = partial(self._run_tool, params["name"], params.get("arguments") or {})
+        return await self._input_requests.serve_plainly(context, work)
 
+    async def _call(self, context: sdk.Context, params: sdk.CallToolRequestParams) -> sdk.Result:
+        work = partial(self._run_tool, params.name, params.arguments or {})
         return await self._input_requests.serve(context, work)
+
+    async def _run_tool(self, name: str, arguments: JsonObject, channel: CallChannel) -> sdk.Result:
+        run = self._fixed_tools.run if name in FIXED_TOOLS else self._call_by_name
+        try:
+            result = await run(name, arguments, channel)
+        except CallRefused as refused:
+            result = error_result(refused.error)
+        except ToolcribError as error:
+            result = error_result(CallError("crib_failed", "resolve", str(error)))
+        return {"resultType": COMPLETE, **result}
 
     async def _call_by_name(
         self, name: str, arguments: JsonObject, channel: CallChannel

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
-from toolcrib.gateway import sdk
 from toolcrib.gateway.credentials import AccessDenied, Authenticator
 from toolcrib.gateway.limits import ConnectionBounds, ConnectionRequestLimiter, RequestLimiter
 from toolcrib.gateway.message_streams import message_streams
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer, GatewayServers
+from toolcrib.gateway.stream_serving import serve_stream
 from toolcrib.gateway.surface_recorder import SurfaceFile, SurfaceRecorder
 from toolcrib.gateway.unix_listener import UnixListener, hang_up
 from toolcrib.system import ConnectionLimiter
@@ -146,7 +146,7 @@ class ShimConnections:
         ) as gate:
             recorder = SurfaceRecorder(gate, client.server, self._surface)
             streams = message_streams(reader, send, recorder)
-            await sdk.serve_stream(client.server.mcp_server, streams.read, streams.write)
+            await serve_stream(client.server, streams.read, streams.write)
 
     def _admit(self, line: bytes) -> tuple[Principal, ConnectedClient]:
         """Who says hello. Raises `AccessDenied`."""

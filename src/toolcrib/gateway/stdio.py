@@ -20,6 +20,7 @@ from toolcrib.gateway.background_tasks import ServerLister
 from toolcrib.gateway.message_streams import MessageGate, OpenGate, Send, message_streams
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer
+from toolcrib.gateway.stream_serving import serve_stream
 from toolcrib.gateway.surface_recorder import SurfaceFile, SurfaceRecorder
 from toolcrib.system import ByteReader, PipeWriter
 
@@ -94,7 +95,7 @@ async def _run(gateway: OpenGateway, opening: StdioOpening) -> None:
     gate = SurfaceRecorder(gate, gateway.server, gateway.surface)
     async with open_pipes(opening.descriptors, opening.unread) as (reader, send):
         streams = message_streams(reader, send, gate)
-        await sdk.serve_stream(gateway.server.mcp_server, streams.read, streams.write)
+        await serve_stream(gateway.server, streams.read, streams.write)
 
 
 class OpeningGate(OpenGate):

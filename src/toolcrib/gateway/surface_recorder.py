@@ -105,6 +105,10 @@ class SurfaceRecorder:
             self._keep(*self._open.pop(message.id), message.result)
         return self._gate.outgoing(message)
 
+    def answered(self, id: int | str) -> None:
+        """As the other gate has it."""
+        self._gate.answered(id)
+
     def _note(self, request: sdk.JSONRPCRequest, params: Mapping[str, Any]) -> None:
         if request.method not in FIRST_METHODS:
             return

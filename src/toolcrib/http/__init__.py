@@ -20,6 +20,7 @@ from toolcrib.lazy import lazy_names
 if TYPE_CHECKING:
     from toolcrib.http.asgi import (
         AUTHENTICATED,
+        HEADERS,
         App,
         HttpRefusal,
         Message,
@@ -48,6 +49,7 @@ else:
             "asgi": (
                 "AUTHENTICATED",
                 "App",
+                "HEADERS",
                 "HttpRefusal",
                 "Message",
                 "Receive",
@@ -73,6 +75,7 @@ else:
 
 __all__ = [
     "AUTHENTICATED",
+    "HEADERS",
     "LOOPBACK",
     "App",
     "HttpRefusal",

@@ -15,6 +15,8 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 AUTHENTICATED = "toolcrib.is_known"
 """The key, in a scope's state, of the function to call once a request has shown a credential."""
+HEADERS = "toolcrib.headers"
+"""The key, in a scope, of its headers by name in small letters."""
 
 
 class HttpRefusal(Exception):

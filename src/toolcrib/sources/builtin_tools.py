@@ -101,7 +101,9 @@ class BuiltinToolSource(FunctionSource):
 
 def _info(name: str, listed: dict[str, Any], platform: str) -> ToolInfo:
     """The tool as it is listed. What is a list in JSON is a tuple in a capability."""
-    facts = {key: tuple(it) if isinstance(it, list) else it for key, it in listed["facts"].items()}
+    facts: dict[str, Any] = {**listed["facts"]}
+    for key in {"tags", "platforms", "often_with"} & facts.keys():
+        facts[key] = tuple(facts[key])
     info = ToolInfo(name=name, packaged=True, **facts)
     return replace(info, platform_available=not {"all", platform}.isdisjoint(info.platforms))
 

@@ -1,12 +1,9 @@
 """Python functions of this process, as a source."""
 
-import asyncio
-import inspect
-import json
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice
 from typing import NamedTuple, Unpack
 
@@ -14,8 +11,6 @@ from toolcrib.errors import BadArguments, DeclarationError, NameTaken, UnknownTo
 from toolcrib.model import (
     Call,
     CallContext,
-    CallError,
-    Json,
     NamedBy,
     Outcome,
     SourceKind,
@@ -31,7 +26,6 @@ from toolcrib.sources.function import (
     module_of,
     with_facts,
 )
-from toolcrib.system import DEADLINE_PASSED, run_in_thread
 from toolcrib.text import nearest_names
 
 MOST_CHANGES = 4_096
@@ -189,7 +183,10 @@ class FunctionSource:
             bound = function.signature.bind(call.arguments)
         except BadArguments as error:
             raise BadArguments(f"{call.name}: {error}") from None
-        return await _outcome(partial(function.run, *bound.by_position, **bound.by_name), context)
+        from toolcrib.sources.function_call import run_function  # noqa: PLC0415 - with asyncio
+
+        run = partial(function.run, *bound.by_position, **bound.by_name)
+        return await run_function(run, context)
 
     def _module(self, function: Function) -> str:
         """The label of a tool: its module, or nothing where the source has an id."""
@@ -211,48 +208,3 @@ class FunctionSource:
             nearby = f" Nearest: {', '.join(near)}." if near else ""
             raise UnknownTool(f"no tool {name!r} here; search for it first.{nearby}")
         return self._functions[name]
-
-
-async def _outcome(run: Callable[[], object], context: CallContext) -> Outcome:
-    limit = asyncio.timeout(context.deadline.left_s)
-    try:
-        async with limit:
-            result = await _result(run)
-    except Exception as error:  # noqa: BLE001 - whatever a tool raises is its outcome
-        return Outcome(
-            error=DEADLINE_PASSED
-            if limit.expired()
-            else _failure("tool_failed", _error_text(error))
-        )
-    try:
-        return Outcome(_as_json(result))
-    except ValueError as error:
-        message = f"the tool ran, but its result cannot be written as JSON: {_error_text(error)}"
-        return Outcome(error=_failure("bad_result", message))
-
-
-async def _result(run: Callable[[], object]) -> object:
-    if inspect.iscoroutinefunction(run):
-        return await run()
-    result = await run_in_thread(run)
-    return await result if inspect.isawaitable(result) else result
-
-
-def _failure(code: str, message: str) -> CallError:
-    return CallError(code, "call", message, effect="failed")
-
-
-def _as_json(result: object) -> Json:
-    """Through text and back: what comes out is JSON and nothing else; NaN and infinity are null."""
-    return json.loads(_json_writer()(result))
-
-
-@lru_cache(maxsize=1)
-def _json_writer() -> Callable[[object], bytes]:
-    from pydantic import TypeAdapter  # noqa: PLC0415 - to list functions nobody needs it
-
-    return TypeAdapter(object).dump_json
-
-
-def _error_text(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"

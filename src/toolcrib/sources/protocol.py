@@ -47,6 +47,9 @@ class Source(Protocol):
         Raises `UnknownTool`, and `BadArguments` where the source can tell, before anything runs;
         whatever goes wrong after that is an `Outcome` with an error, not an exception. Cancelling
         it cancels the tool.
+
+        A source whose calls end at once when they are cancelled may say so by an attribute
+        `ends_when_cancelled`: then no task is made for each, to be left behind at the deadline.
         """
         ...
 

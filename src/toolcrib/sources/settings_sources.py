@@ -1,15 +1,12 @@
 """Every source that the settings name: made once, and a broken one costs no other."""
 
-from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 from toolcrib.errors import ToolcribError
-from toolcrib.observe import Record, drop
 from toolcrib.settings import Settings
 from toolcrib.sources.function_source import FunctionSource
-from toolcrib.sources.mcp import McpServers, ServerRules
 from toolcrib.sources.plugins import Plugins, load_plugins
 from toolcrib.sources.protocol import Source
 
@@ -18,49 +15,42 @@ from toolcrib.sources.protocol import Source
 class SettingsSources:
     """The sources that could be made, and the problems of those that could not.
 
-    What is wrong inside a source is in its own `problems`. The MCP servers are apart, in `servers`,
-    with their sources and problems.
+    What is wrong inside a source is in its own `problems`. MCP servers are apart: see `McpServers`.
     """
 
     sources: tuple[Source, ...]
     problems: tuple[str, ...]
-    servers: McpServers
 
 
 def sources_from_settings(
-    settings: Settings,
-    functions: FunctionSource,
-    mcp_rules: ServerRules,
-    loop: AbstractEventLoop | None = None,
-    record: Record = drop,
+    settings: Settings, functions: FunctionSource, *, has_servers: bool
 ) -> SettingsSources:
-    """Make every source that the settings name. One that fails becomes a problem.
+    """Make every source that the settings name, but MCP servers. One that fails becomes a problem.
 
     Functions that the settings name are added to `functions`, and so are descriptions of functions
-    that come later. MCP servers live on the loop, if one is given; see `BackgroundLoop`.
+    that come later. `has_servers`: the settings name MCP servers too, or try to.
     """
     plugins = load_plugins() if settings.plugins else Plugins()
-    mcp = McpServers.open(settings.mcp_config, settings.state_folder, loop, mcp_rules, record)
     sources: list[Source] = []
     problems = list(map(str, plugins.problems))
-    builtin = _wants_builtin_tools(settings, mcp)
+    builtin = _wants_builtin_tools(settings, has_servers=has_servers)
     for make in _makers(settings, functions, builtin=builtin):
         try:
             sources.append(make())
         except ToolcribError as error:
             problems.append(str(error))
     problems += _declare_all(settings, functions)
-    return SettingsSources((*sources, *plugins.sources), tuple(problems), mcp)
+    return SettingsSources((*sources, *plugins.sources), tuple(problems))
 
 
-def _wants_builtin_tools(settings: Settings, mcp: McpServers) -> bool:
+def _wants_builtin_tools(settings: Settings, *, has_servers: bool) -> bool:
     """Whether the tools that come with Toolcrib are in the pool.
 
     Someone who has tools of their own should not find ours before them.
     """
     if settings.builtin_tools != "auto":
         return settings.builtin_tools
-    own = settings.tools or settings.tool_modules or mcp.sources or mcp.broken or mcp.broken_files
+    own = settings.tools or settings.tool_modules or has_servers
     return not own or any(each.builtin_tools for each in settings.gateway.profiles.values())
 
 

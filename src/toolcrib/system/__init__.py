@@ -34,7 +34,12 @@ if TYPE_CHECKING:
     from toolcrib.system.child_process import ChildProcess
     from toolcrib.system.connection_limiter import ConnectionLimiter
     from toolcrib.system.daemon_folder import RUN_FOLDER_VARIABLE, run_folder, run_folders
-    from toolcrib.system.deadline import DEADLINE_PASSED, CallQuestions, done_in_time
+    from toolcrib.system.deadline import (
+        DEADLINE_PASSED,
+        CallQuestions,
+        DeadlineTimer,
+        done_in_time,
+    )
     from toolcrib.system.event_loop import BackgroundLoop, run_in_thread
     from toolcrib.system.files import (
         FileLock,
@@ -69,7 +74,7 @@ else:
             "child_process": ("ChildProcess",),
             "connection_limiter": ("ConnectionLimiter",),
             "daemon_folder": ("RUN_FOLDER_VARIABLE", "run_folder", "run_folders"),
-            "deadline": ("CallQuestions", "DEADLINE_PASSED", "done_in_time"),
+            "deadline": ("CallQuestions", "DEADLINE_PASSED", "DeadlineTimer", "done_in_time"),
             "event_loop": ("BackgroundLoop", "run_in_thread"),
             "files": (
                 "FileLock",
@@ -104,6 +109,7 @@ __all__ = [
     "CallQuestions",
     "ChildProcess",
     "ConnectionLimiter",
+    "DeadlineTimer",
     "FileLock",
     "LastGoodCopies",
     "OutputEnds",

@@ -9,7 +9,8 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from toolcrib.model import CallError, Deadline, InputHandler, InputRequest, JsonObject
 
@@ -68,6 +69,45 @@ def _reply(task: "asyncio.Future[Mapping[str, JsonObject]]") -> Mapping[str, Jso
         return task.result()
     _log.error("nobody could be asked", exc_info=task.exception())
     return {}
+
+
+class DeadlineTimer:
+    """Cancels what is awaited in it at the deadline, and raises `TimeoutError` instead.
+
+    The deadline may be paused meanwhile. This is for work that ends when it is cancelled, and takes
+    no task; see `done_in_time` for other work.
+    """
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._has_passed = False
+
+    def __enter__(self) -> Self:
+        task = asyncio.current_task()
+        assert task  # noqa: S101 - whatever is awaited runs in one
+        self._task, self._cancelled_before = task, task.cancelling()
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(self._deadline.left_s, self._look)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self._timer.cancel()
+        if self._has_passed:
+            others = self._task.uncancel() > self._cancelled_before
+            if kind is asyncio.CancelledError and not others:
+                raise TimeoutError from error
+
+    def _look(self) -> None:
+        if (seconds := self._deadline.left_s) > 0:
+            self._timer = self._loop.call_later(max(seconds, LOOK_AGAIN_S), self._look)
+        else:
+            self._has_passed = True
+            self._task.cancel()
 
 
 async def done_in_time(task: "asyncio.Future[Any]", deadline: Deadline) -> bool:

@@ -134,10 +134,15 @@ class PipeWriter(asyncio.BaseProtocol):
 
     async def send(self, data: bytes) -> None:
         """Hand over, and wait for room. Raises `BrokenPipeError` when the other end is gone."""
+        self.write(data)
+        if not self._free.is_set():
+            await self._free.wait()
+
+    def write(self, data: bytes) -> None:
+        """Hand over, and wait for nothing. Raises `BrokenPipeError` when the other end is gone."""
         if self._transport is None:
             raise BrokenPipeError
         self._transport.write(data)
-        await self._free.wait()
 
     def close(self) -> None:
         """End it once what was sent is through."""

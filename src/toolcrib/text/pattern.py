@@ -7,8 +7,6 @@ repeats are bounded too.
 import re
 from collections.abc import Callable
 
-from pydantic_core import SchemaError, SchemaValidator, core_schema
-
 LONGEST_PATTERN = 200
 MOST_STEPS = 250
 
@@ -25,6 +23,8 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
     Look-around and back-references are refused: they are what makes patterns slow. So are many
     repeats: the time is linear in the text, and in the pattern with its repeats written out.
     """
+    from pydantic_core import SchemaError, SchemaValidator, core_schema  # noqa: PLC0415 - seldom
+
     if len(pattern) > LONGEST_PATTERN:
         message = f"the pattern has {len(pattern)} characters; {LONGEST_PATTERN} is the most"
         raise BadPattern(message)

@@ -17,13 +17,17 @@ from mcp_types import (
     TextContent,
 )
 
+from tests.gateway.clients import plain_answer
 from tests.gateway.daemons import INITIALIZE, Answer, parsed, request, rpc, serving, with_token
 from tests.waiting import HANG_S, let_pass_async, until_async
 from toolcrib.crib import Crib
-from toolcrib.gateway.http import handshake_transport
+from toolcrib.gateway.http import post_reply
 from toolcrib.gateway.principal import Principal
 
 CANCELLED = -32800
+BOTH_WAYS = pytest.mark.parametrize(
+    "arguments", [{}, None], ids=["past the session's loop", "by the session's loop"]
+)
 
 
 class TalkingServer:
@@ -34,6 +38,9 @@ class TalkingServer:
         self.running = 0
         self.let_go = asyncio.Event()
         self.mcp_server: Server[Any] = Server("talking", on_call_tool=self._call)
+
+    async def call_plainly(self, context: Any) -> bytes:
+        return await plain_answer(context, self._call)
 
     async def _call(self, context: Any, params: Any) -> CallToolResult:
         self.running += 1
@@ -99,7 +106,7 @@ class Visit:
         return f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body
 
     async def call(self, name: str, id: object = 7, **more: Any) -> Answer:
-        return await self.post(rpc("tools/call", id, name=name, arguments={}, **more))
+        return await self.post(rpc("tools/call", id, name=name, **{"arguments": {}, **more}))
 
 
 def visit(folder: Path, scenario: Callable[[Visit], Coroutine[Any, Any, None]]) -> None:
@@ -134,9 +141,10 @@ def test_an_answer_with_nothing_before_it_is_plain(tmp_path: Path):
     visit(tmp_path, scenario)
 
 
-def test_what_comes_before_the_answer_makes_it_a_stream(tmp_path: Path):
+@BOTH_WAYS
+def test_what_comes_before_the_answer_makes_it_a_stream(tmp_path: Path, arguments: object):
     async def scenario(client: Visit) -> None:
-        answer = await client.call("progress", _meta={"progressToken": 3})
+        answer = await client.call("progress", arguments=arguments, _meta={"progressToken": 3})
         progress, result = events(answer)
         assert progress["params"]["progressToken"] == 3
         assert result["id"] == 7
@@ -157,11 +165,14 @@ def test_a_question_comes_on_the_stream_of_its_call(tmp_path: Path):
     visit(tmp_path, scenario)
 
 
-def test_a_call_that_takes_long_is_kept_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(handshake_transport, "PING_S", 0.05)
+@BOTH_WAYS
+def test_a_call_that_takes_long_is_kept_alive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: object
+):
+    monkeypatch.setattr(post_reply, "PING_S", 0.05)
 
     async def scenario(client: Visit) -> None:
-        calling = asyncio.create_task(client.call("wait"))
+        calling = asyncio.create_task(client.call("wait", arguments=arguments))
         await until_async(lambda: bool(client.server.running))
         await let_pass_async()
         client.server.let_go.set()
@@ -172,9 +183,10 @@ def test_a_call_that_takes_long_is_kept_alive(tmp_path: Path, monkeypatch: pytes
     visit(tmp_path, scenario)
 
 
-def test_a_cancelled_request_is_answered_as_cancelled(tmp_path: Path):
+@BOTH_WAYS
+def test_a_cancelled_request_is_answered_as_cancelled(tmp_path: Path, arguments: object):
     async def scenario(client: Visit) -> None:
-        calling = asyncio.create_task(client.call("wait"))
+        calling = asyncio.create_task(client.call("wait", arguments=arguments))
         await until_async(lambda: bool(client.server.running))
         cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
         assert (await client.post(json.dumps(cancel))).status == 202
@@ -184,9 +196,10 @@ def test_a_cancelled_request_is_answered_as_cancelled(tmp_path: Path):
     visit(tmp_path, scenario)
 
 
-def test_a_session_that_ends_answers_what_is_under_way(tmp_path: Path):
+@BOTH_WAYS
+def test_a_session_that_ends_answers_what_is_under_way(tmp_path: Path, arguments: object):
     async def scenario(client: Visit) -> None:
-        calling = asyncio.create_task(client.call("wait"))
+        calling = asyncio.create_task(client.call("wait", arguments=arguments))
         await until_async(lambda: bool(client.server.running))
         deleted = await request(client.port, "DELETE", headers=client.headers())
         assert deleted.status == 200
@@ -197,9 +210,10 @@ def test_a_session_that_ends_answers_what_is_under_way(tmp_path: Path):
     visit(tmp_path, scenario)
 
 
-def test_a_client_that_leaves_in_the_middle_harms_nobody(tmp_path: Path):
+@BOTH_WAYS
+def test_a_client_that_leaves_in_the_middle_harms_nobody(tmp_path: Path, arguments: object):
     async def scenario(client: Visit) -> None:
-        calling = asyncio.create_task(client.call("wait"))
+        calling = asyncio.create_task(client.call("wait", arguments=arguments))
         await until_async(lambda: bool(client.server.running))
         calling.cancel()
         client.server.let_go.set()

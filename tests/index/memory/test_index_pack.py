@@ -67,9 +67,9 @@ def test_a_large_packed_index_does_too(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(overlay, "FEWEST", 200)
     chance, documents = Random(9), {each.id: each for each in catalog(500, seed=9)}
     engine = reopened(engine_of(list(documents.values())), tmp_path / "index.pack")
-    for seed in range(6):
-        put = catalog(40, seed=100 + seed, prefix=chance.choice(["", "new-"]))
-        gone = chance.sample(sorted(documents), 15)
+    for seed in range(3):
+        put = catalog(80, seed=100 + seed, prefix=["", "new-"][seed % 2])
+        gone = chance.sample(sorted(documents), 30)
         engine.change(put, gone)
         documents = {id: each for id, each in documents.items() if id not in gone}
         documents |= {each.id: each for each in put}

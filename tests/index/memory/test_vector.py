@@ -3,9 +3,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from tests.catalogs import unit
+from tests.catalogs import unit, vector_arm
 from toolcrib.index.memory import vector
-from toolcrib.index.memory.vector import vector_arm
 from toolcrib.model import Match, NameFilter, Variant
 
 DIRECTIONS = {"a": [0, 1], "b": [1, 0], "c": [-1, 0]}

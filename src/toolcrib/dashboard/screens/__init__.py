@@ -1,7 +1,40 @@
-"""The screens: each a function of what there is. They do nothing, and know no request."""
+"""The screens: each loads what it shows, and is a function of that. None changes anything.
 
+    SCREENS[path].load(operations, field) ──> data ──> SCREENS[path].show(view, data) ──> HTML
+
+`load` waits for files or for the gateway, on a thread. `show` does no I/O and knows no request.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import htpy as h
+
+from toolcrib.dashboard.operations import Operations
+from toolcrib.dashboard.page import PageView
 from toolcrib.dashboard.screens.home import home_screen
 from toolcrib.dashboard.screens.inbox import inbox_screen
 from toolcrib.dashboard.screens.servers import server_screen, servers_screen
 
-__all__ = ["home_screen", "inbox_screen", "server_screen", "servers_screen"]
+FieldOf: TypeAlias = Callable[[str], str]
+"""The value of a field behind the path of a request, or ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A page: `show` makes it of what `load` found. `load` raises `ToolcribError`."""
+
+    show: Callable[[PageView, Any], h.Element]
+    load: Callable[[Operations, FieldOf], object]
+
+
+SCREENS: Mapping[str, Screen] = {
+    "/": Screen(home_screen, lambda operations, _: operations.browser_servers()),
+    "/inbox": Screen(inbox_screen, lambda operations, _: operations.definitions()),
+    "/servers": Screen(lambda view, _: servers_screen(view), lambda _operations, _field: None),
+    "/server": Screen(server_screen, lambda operations, field: operations.log(field("name"))),
+}
+"""Each by its path."""
+
+__all__ = ["SCREENS", "FieldOf", "Screen"]

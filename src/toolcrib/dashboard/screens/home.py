@@ -13,8 +13,11 @@ BROWSER_RISK = (
 )
 
 
-def home_screen(view: PageView) -> h.Element:
-    """What needs the operator, each with its way there; or that nothing does."""
+def home_screen(view: PageView, browser_servers: tuple[str, ...] = ()) -> h.Element:
+    """What needs the operator, each with its way there; or that nothing does.
+
+    `browser_servers` have tools that drive a browser.
+    """
     overview = view.overview
     needs = [each for each in _needs(overview) if each is not None]
     return page(
@@ -23,7 +26,7 @@ def home_screen(view: PageView) -> h.Element:
         h.h1["Needs you" if needs else "All is well"],
         problems_of(overview.problems),
         h.ul(".needs")[needs] if needs else _nothing(overview),
-        _warning(view.browser_servers),
+        _warning(browser_servers),
         _gateway(overview),
     )
 

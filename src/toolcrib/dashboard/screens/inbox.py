@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import htpy as h
 
-from toolcrib.dashboard.operations import WaitingCall
+from toolcrib.dashboard.operations import NO_DEFINITIONS, Definitions, WaitingCall
 from toolcrib.dashboard.page import (
     PageView,
     button,
@@ -30,9 +30,9 @@ KINDS = {"read": "reads", "write": "writes", "network": "network", "dangerous": 
 STATUS = {"changed": "changed since you approved it", "unreviewed": "new"}
 
 
-def inbox_screen(view: PageView) -> h.Element:
+def inbox_screen(view: PageView, definitions: Definitions = NO_DEFINITIONS) -> h.Element:
     """Everything that waits, oldest first."""
-    overview, definitions = view.overview, view.definitions
+    overview = view.overview
     items = {
         ("calls", "Calls to approve"): [_call(view, each) for each in overview.calls],
         ("definitions", "Definitions to review"): [

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 import htpy as h
 
+from toolcrib.dashboard.operations import ServerLog
 from toolcrib.dashboard.page import (
     PageView,
     button,
@@ -47,14 +48,14 @@ def servers_screen(view: PageView) -> h.Element:
     )
 
 
-def server_screen(view: PageView) -> h.Element:
+def server_screen(view: PageView, shown: ServerLog) -> h.Element:
     """One server: facts, what is wrong, what it wrote last."""
-    status = next((each for each in view.overview.servers if each.server == view.server), None)
+    status = next((each for each in view.overview.servers if each.server == shown.server), None)
     back = h.p(".back")[h.a(href="/servers")["All servers"]]
     if status is None:
         none = empty("No such server", "It was removed, or it has another name now.")
         return page(view, "Server", back, h.h1["Server"], none)
-    log = "\n".join(view.log)[-LONGEST_LOG:]
+    log = "\n".join(shown.lines)[-LONGEST_LOG:]
     return page(
         view,
         "Server",

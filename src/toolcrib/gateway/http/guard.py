@@ -22,6 +22,7 @@ from toolcrib.gateway.message_streams import MOST_VALUES
 from toolcrib.gateway.principal import DEFAULT_PROFILE, Principal
 from toolcrib.http import (
     AUTHENTICATED,
+    HEADERS,
     App,
     HttpRefusal,
     Receive,
@@ -80,7 +81,7 @@ class HttpGuard:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            headers = headers_of(scope["headers"])
+            headers = scope[HEADERS] = headers_of(scope["headers"])
             endpoint = self._endpoint(scope, headers)
             if endpoint.is_open:
                 await send_json(200, {"status": "ok"}, send)

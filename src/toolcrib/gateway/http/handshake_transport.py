@@ -1,60 +1,75 @@
 """The SDK's HTTP transport of the handshake era, with plain answers where plain ones do.
 
-The SDK answers each POST by a stream of events, with a handful of tasks and queues for each. Most
-requests have one answer and nothing before it: those get it as JSON, which every client has to
-take. As soon as there is more to say (progress, log messages, questions), and for a call that takes
-long, the same POST becomes a stream.
+The SDK answers each POST by a stream of events, with a handful of tasks and queues for each. Here
+a request is answered by whoever has something to say: see `post_reply`. A plain call does not even
+meet the session's loop, and is served in the task of its POST: see `call_dispatcher`.
 
-    POST ──> JsonFirstTransport ──> server ──> route ──> the answer alone:  application/json
-                                                    └──> something before:  text/event-stream
+    POST ──> HandshakeTransport ──> plain call:     CallDispatcher.answer ──┐
+                               ├──> other request:  the session's loop ─────┴──> PostReply
+                               └──> all else:       the SDK
 
 This is the only module that knows the SDK's transport from within.
 """
 
 # pyright: reportPrivateUsage=false
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+import logging
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any
 
-from anyio import ClosedResourceError, EndOfStream, create_memory_object_stream, move_on_after
-from anyio.streams.memory import MemoryObjectReceiveStream
+from anyio import TASK_STATUS_IGNORED
+from anyio.abc import TaskStatus
 from mcp.server.streamable_http import (
     GET_STREAM_KEY,
     REQUEST_CANCELLED,
-    REQUEST_STREAM_BUFFER_SIZE,
     EventMessage,
     StreamableHTTPServerTransport,
 )
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.streamable_http_manager import (
+    StreamableHTTPSessionManager,
+    _send_and_report_status,
+)
 from mcp.shared._context_streams import create_context_streams
 from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.requests import Request
 
 from toolcrib.gateway import sdk
-from toolcrib.http import Receive, Scope, Send
+from toolcrib.gateway.call_dispatcher import CallDispatcher, CallServer
+from toolcrib.gateway.http.post_reply import PostReply
+from toolcrib.http import HEADERS, Receive, Scope, Send, replayed
 
-PING_S = 15.0
-"""A call that takes longer than this is answered by a stream, which is kept alive."""
-_PING = b": ping\r\n\r\n"
-_STREAM = "text/event-stream"
-_ENDED = "Session terminated before the request completed"
-_SESSION = b"mcp-session-id"
+FIRST_ERROR = 400
+_ACCEPTED = frozenset({"application/json", "text/event-stream"})
+
+_log = logging.getLogger(__name__)
 
 
 class HttpSessionManager(StreamableHTTPSessionManager):
-    """The SDK's, with our transport for sessions. The guard has read and bounded each body."""
+    """The SDK's, with our transport for sessions. The guard has checked and read each request."""
+
+    def __init__(self, server: CallServer, **sdks: Any) -> None:  # noqa: ANN401 - the SDK's
+        super().__init__(server.mcp_server, **sdks)
+        self._server = server
 
     async def handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
-        await self._handle_request(scope, receive, send)
+        headers = scope.get(HEADERS, {})
+        session = self._server_instances.get(headers.get("mcp-session-id", ""))
+        version = headers.get("mcp-protocol-version")
+        is_handshake = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
+        if session and is_handshake and scope["method"] == "POST":
+            await session.handle_request(scope, receive, send)
+        else:
+            await self._handle_request(scope, receive, send)
 
     def _admit_session(self, requestor: Any) -> StreamableHTTPServerTransport | None:  # noqa: ANN401 - the SDK's
         admitted = super()._admit_session(requestor)
         if admitted is None or admitted.mcp_session_id is None:
             return admitted
-        ours = JsonFirstTransport(
+        ours = HandshakeTransport(
             admitted.mcp_session_id,
             security_settings=self.security_settings,
             idle_timeout=self.session_idle_timeout,
@@ -62,9 +77,53 @@ class HttpSessionManager(StreamableHTTPSessionManager):
         self._server_instances[admitted.mcp_session_id] = ours
         return ours
 
+    async def _serve_opening_request(
+        self,
+        http_transport: StreamableHTTPServerTransport,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Start the session; where its opening request is refused, there is none."""
+        assert isinstance(http_transport, HandshakeTransport)  # noqa: S101 - as it was admitted
+        assert self._task_group  # noqa: S101 - the manager runs
+        status: int | None = None
+        try:
+            await self._task_group.start(self._run_session, http_transport)
+            answer = http_transport.handle_request
+            status = await _send_and_report_status(answer, scope, receive, send)
+        finally:
+            if status is None or status >= FIRST_ERROR:
+                await self._discard_session(http_transport.id, http_transport)
 
-class JsonFirstTransport(StreamableHTTPServerTransport):
-    """One session. Messages go from the server to whoever waits for them, with no task between."""
+    async def _run_session(
+        self,
+        transport: "HandshakeTransport",
+        *,
+        task_status: TaskStatus[None] = TASK_STATUS_IGNORED,
+    ) -> None:
+        """Until the client or its silence ends it."""
+        try:
+            async with transport.connect() as (read, write):
+                dispatcher = CallDispatcher(self._server, read, write, session_id=transport.id)
+                transport.dispatcher = dispatcher
+                task_status.started()
+                with transport.idle_scope or sdk.CancelScope():
+                    await dispatcher.serve(self._lifespan_state)
+        except Exception:  # noqa: BLE001 - this session alone, as the SDK has it
+            _log.exception("a session crashed")
+        finally:
+            await self._discard_session(transport.id, transport)
+
+
+class HandshakeTransport(StreamableHTTPServerTransport):
+    """One session. `dispatcher` serves it, from when it is connected."""
+
+    def __init__(self, id: str, **sdks: Any) -> None:  # noqa: ANN401 - the SDK's
+        super().__init__(id, **sdks)
+        self.id = id
+        self.dispatcher: CallDispatcher | None = None
+        self._replies: dict[str, PostReply] = {}
 
     @asynccontextmanager
     async def connect(
@@ -83,30 +142,71 @@ class JsonFirstTransport(StreamableHTTPServerTransport):
         finally:
             for id in list(self._request_streams):
                 await self._clean_up_memory_streams(id)
+            await self._end_replies()
             await write.aclose()
             await read.aclose()
+
+    async def terminate(self) -> None:
+        """End the session, and with it what is under way."""
+        await super().terminate()
+        await self._end_replies()
 
     async def route(self, item: sdk.SessionMessage) -> None:
         """Hand a message of the server to the request that it belongs to, else to the GET stream.
 
         One that nobody waits for is dropped.
         """
-        waiting = self._request_streams.get(_stream_of(item))
-        if waiting:
+        id = _stream_of(item)
+        if reply := self._replies.get(id):
+            await reply.say(item.message)
+        elif waiting := self._request_streams.get(id):
             try:
                 await waiting[0].send(EventMessage(item.message))
-            except (sdk.BrokenResourceError, ClosedResourceError):
-                self._request_streams.pop(_stream_of(item), None)
+            except (sdk.BrokenResourceError, sdk.ClosedResourceError):
+                self._request_streams.pop(id, None)
 
-    async def _terminate_unanswered_request(self, request_id: int | str) -> None:
-        error = sdk.ErrorData(code=REQUEST_CANCELLED, message="Request cancelled")
-        answer = sdk.JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
-        await self.route(sdk.SessionMessage(answer))
+    async def _end_replies(self) -> None:
+        for reply in [*self._replies.values()]:
+            await reply.end()
+
+    async def _handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        dispatcher = self.dispatcher
+        if scope["method"] != "POST" or self._terminated or not dispatcher:
+            await super()._handle_request(scope, receive, send)
+            return
+        body = (await receive()).get("body", b"")  # the guard has read all of it
+        message = _request(body)
+        if message and dispatcher.takes(message) and _accepts_both(scope):
+            await self._call(dispatcher, message, send)
+        else:
+            await super()._handle_request(scope, replayed(body, receive), send)
+
+    async def _call(
+        self, dispatcher: CallDispatcher, request: sdk.JSONRPCRequest, send: Send
+    ) -> None:
+        with self._replying(request.id, send) as reply:
+            try:
+                answer = await dispatcher.answer(request)
+            except sdk.ClosedResourceError:
+                await reply.end()
+            else:
+                await reply.answer(_cancelled(request.id) if answer is None else answer)
+
+    @contextmanager
+    def _replying(self, id: int | str, send: Send) -> Generator[PostReply]:
+        """What is for this request goes to its POST meanwhile."""
+        reply = self._replies[str(id)] = PostReply(send, self.id)
+        try:
+            yield reply
+        finally:
+            reply.close()
+            if self._replies.get(str(id)) is reply:
+                del self._replies[str(id)]
 
     async def _handle_post_request(
         self, scope: Scope, request: Request, receive: Receive, send: Send
     ) -> None:
-        message = _plain_request(await request.body())
+        message = _request(await request.body())
         if message is None:  # a notification, a reply, a greeting, or a mistake
             await super()._handle_post_request(scope, request, receive, send)
         elif await self._validate_accept_header(request, scope, send) and (
@@ -115,57 +215,23 @@ class JsonFirstTransport(StreamableHTTPServerTransport):
             await self._answer(message, request, send)
 
     async def _answer(self, message: sdk.JSONRPCRequest, request: Request, send: Send) -> None:
-        writer, id = self._read_stream_writer, str(message.id)
+        """By the loop of the session."""
+        writer = self._read_stream_writer
         assert writer  # noqa: S101 - the session is connected
-        streams = create_memory_object_stream[EventMessage](REQUEST_STREAM_BUFFER_SIZE)
-        self._request_streams[id] = streams
-        unanswered = partial(self._terminate_unanswered_request, message.id)
-        metadata = self._message_metadata(request, on_request_unanswered=unanswered)
-        try:
-            await writer.send(sdk.SessionMessage(message, metadata=metadata))
-            await self._reply(streams[1], send)
-        except (EndOfStream, ClosedResourceError, sdk.BrokenResourceError):
-            await self._send_head(send, 500)
-            error = sdk.ErrorData(code=sdk.INTERNAL_ERROR, message=_ENDED)
-            await _send_body(send, _json(sdk.JSONRPCError(jsonrpc="2.0", id=None, error=error)))
-        finally:
-            await self._clean_up_memory_streams(id)
-
-    async def _reply(self, messages: MemoryObjectReceiveStream[EventMessage], send: Send) -> None:
-        """The answer, or the stream of all that comes before it. Raises `EndOfStream`."""
-        first = await _next(messages)
-        if first and _is_answer(first):
-            content = _json(first)
-            await self._send_head(send, 200, length=len(content))
-            await _send_body(send, content)
-            return
-        await self._send_head(send, 200, _STREAM)
-        while first is None or not _is_answer(first):
-            await _send_body(send, _event(first), more=True)
+        with self._replying(message.id, send) as reply:
+            unanswered = partial(reply.answer, _cancelled(message.id))
+            metadata = self._message_metadata(request, on_request_unanswered=unanswered)
             try:
-                first = await _next(messages)
-            except (EndOfStream, ClosedResourceError):  # the session has ended
-                await _send_body(send, b"")
-                return
-        await _send_body(send, _event(first))
-
-    async def _send_head(
-        self, send: Send, status: int, kind: str = "application/json", length: int | None = None
-    ) -> None:
-        headers = [
-            (b"content-type", kind.encode()),
-            (b"cache-control", b"no-cache, no-transform"),
-            (_SESSION, (self.mcp_session_id or "").encode()),
-        ]
-        if length is not None:
-            headers.append((b"content-length", b"%d" % length))
-        await send({"type": "http.response.start", "status": status, "headers": headers})
+                await writer.send(sdk.SessionMessage(message, metadata=metadata))
+            except (sdk.ClosedResourceError, sdk.BrokenResourceError):
+                await reply.end()
+            await reply.wait()
 
 
 class _Router(sdk.AsyncResource):
     """Where the server of a session writes."""
 
-    def __init__(self, transport: JsonFirstTransport) -> None:
+    def __init__(self, transport: HandshakeTransport) -> None:
         self._transport = transport
 
     async def send(self, item: sdk.SessionMessage, /) -> None:
@@ -175,7 +241,7 @@ class _Router(sdk.AsyncResource):
         """Nothing is ours to close."""
 
 
-def _plain_request(body: bytes) -> sdk.JSONRPCRequest | None:
+def _request(body: bytes) -> sdk.JSONRPCRequest | None:
     """The request in a body; None for any other message, and for a greeting."""
     try:
         message = sdk.jsonrpc_message_adapter.validate_json(body, by_name=False)
@@ -186,6 +252,18 @@ def _plain_request(body: bytes) -> sdk.JSONRPCRequest | None:
     return None
 
 
+def _accepts_both(scope: Scope) -> bool:
+    """Whether the client says, as it should, that it takes JSON and streams."""
+    kinds = scope.get(HEADERS, {}).get("accept", "").split(",")
+    return {kind.strip() for kind in kinds} >= _ACCEPTED
+
+
+def _cancelled(id: int | str) -> bytes:
+    error = sdk.ErrorData(code=REQUEST_CANCELLED, message="Request cancelled")
+    answer = sdk.JSONRPCError(jsonrpc="2.0", id=id, error=error)
+    return answer.model_dump_json(exclude_unset=True).encode()
+
+
 def _stream_of(item: sdk.SessionMessage) -> str:
     """Whose stream a message goes to: that of its request, or the one of a GET."""
     message, metadata = item.message, item.metadata
@@ -194,27 +272,3 @@ def _stream_of(item: sdk.SessionMessage) -> str:
     is_related = isinstance(metadata, sdk.ServerMessageMetadata)
     related = metadata.related_request_id if is_related else None
     return GET_STREAM_KEY if related is None else str(related)
-
-
-async def _next(messages: MemoryObjectReceiveStream[EventMessage]) -> sdk.JSONRPCMessage | None:
-    """The next message; None if none comes for a while. Raises `EndOfStream`."""
-    with move_on_after(PING_S):
-        return (await messages.receive()).message
-    return None
-
-
-def _is_answer(message: sdk.JSONRPCMessage) -> bool:
-    return isinstance(message, sdk.JSONRPCResponse | sdk.JSONRPCError)
-
-
-def _json(message: sdk.JSONRPCMessage) -> bytes:
-    return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
-
-
-def _event(message: sdk.JSONRPCMessage | None) -> bytes:
-    """One event of a stream; None: that it is still alive."""
-    return _PING if message is None else b"event: message\r\ndata: " + _json(message) + b"\r\n\r\n"
-
-
-async def _send_body(send: Send, content: bytes, *, more: bool = False) -> None:
-    await send({"type": "http.response.body", "body": content, "more_body": more})

@@ -58,7 +58,7 @@ class HttpSessions:
 
     def _start(self, principal: Principal) -> "PrincipalTransport":
         manager = HttpSessionManager(
-            self._servers.of(principal).mcp_server,
+            self._servers.of(principal),
             security_settings=self._security,
             session_idle_timeout=IDLE_S,
             max_request_body_size=self._body_bytes,

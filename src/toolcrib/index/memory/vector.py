@@ -5,7 +5,6 @@ kept, and every row is multiplied. Above that, a bit for each number tells which
 query's side in most numbers; only the nearest of these are multiplied.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,12 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.embed import one_blas_thread
-from toolcrib.index.bm25_formula import FieldWeights
-from toolcrib.index.document import Document
-from toolcrib.index.memory.base import BaseBuilder, sign_bits
-from toolcrib.index.memory.overlay import Overlay
+from toolcrib.index.memory.base import sign_bits
 from toolcrib.index.memory.ranking import Scores, rank_rows
-from toolcrib.index.memory.rows import Masks, SnapshotRows
+from toolcrib.index.memory.rows import SnapshotRows
 from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 
 MOST_WHOLE = 32_768
@@ -121,11 +117,3 @@ class Vector:
 
 def _product(matrix: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
     return matrix @ query if matrix.shape[1] else np.zeros(len(matrix), np.float32)
-
-
-def vector_arm(vectors: Mapping[str, NDArray[np.float32]]) -> Vector:
-    """The arm over these vectors alone, by id, without an engine around it."""
-    builder = BaseBuilder(FieldWeights())
-    for id, vector in vectors.items():
-        builder.add(Document(id, (), (), ((), (), (), ()), "", vector))
-    return Vector(SnapshotRows(builder.built(), Overlay(), Masks()))

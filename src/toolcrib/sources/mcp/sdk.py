@@ -1,10 +1,11 @@
 """The one door to the MCP SDK: what we use of it, by the names it promises to keep.
 
 Importing this takes about half a second, so only what runs once a server is started does. The
-private names are the types of what a transport yields.
+private names are the types of what a transport yields, and how a session stamps what it sends.
 """
 
-from typing import Literal, TypeAlias, TypedDict
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 import httpx2
 from anyio import (
@@ -19,7 +20,10 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp import Client, MCPError
 from mcp.client import ClientSession, Transport
 from mcp.client._transport import ReadStream, TransportStreams, WriteStream
-from mcp.client.session import ClientRequestContext
+from mcp.client.session import (
+    ClientRequestContext,
+    _later_revision_fields,  # pyright: ignore[reportPrivateUsage]
+)
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import request_within_origin, stream_within_origin
 from mcp.shared.message import SessionMessage
@@ -47,6 +51,7 @@ from mcp_types import (
     InputRequest,
     InputRequiredResult,
     JSONRPCError,
+    JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
@@ -59,6 +64,9 @@ from mcp_types import (
     UnsubscribeRequest,
     jsonrpc_message_adapter,
 )
+from mcp_types.methods import validate_server_result
+from mcp_types.version import LATEST_HANDSHAKE_VERSION
+from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 # Codes of our own, in the range that JSON-RPC leaves to implementations: made up on this side for
@@ -117,6 +125,7 @@ __all__ = [
     "InputRequiredResult",
     "Item",
     "JSONRPCError",
+    "JSONRPCMessage",
     "JSONRPCNotification",
     "JSONRPCRequest",
     "JSONRPCResponse",
@@ -141,8 +150,46 @@ __all__ = [
     "create_memory_object_stream",
     "create_task_group",
     "httpx2",
+    "is_traced",
     "jsonrpc_message_adapter",
+    "later_fields",
+    "read_result",
     "request_within_origin",
+    "stamped",
     "stream_within_origin",
     "streamable_http_client",
 ]
+
+T = TypeVar("T")
+
+
+def stamped(session: ClientSession, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The params as the session sends them: in the modern era, with who sends them in `_meta`."""
+    meta = params.get("_meta")
+    own = {**params, "_meta": dict(meta)} if meta else dict(params)
+    session._stamp({"method": method, "params": own}, {})  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return own
+
+
+def later_fields(session: ClientSession, method: str) -> frozenset[str]:
+    """The fields of a result that the session drops: those of later revisions than its own."""
+    return _later_revision_fields(method, session.protocol_version or LATEST_HANDSHAKE_VERSION)
+
+
+def is_traced() -> bool:
+    """Whether calls are followed with OpenTelemetry: then the SDK sends them, and tells it."""
+    return not isinstance(get_tracer_provider(), ProxyTracerProvider)
+
+
+def read_result(
+    session: ClientSession, method: str, result: Mapping[str, Any], kind: TypeAdapter[T]
+) -> T:
+    """The result as the session reads it, by the revision that was agreed on.
+
+    Raises `ValidationError`.
+    """
+    validate_server_result(method, session.protocol_version or LATEST_HANDSHAKE_VERSION, result)
+    later = later_fields(session, method)
+    return kind.validate_python(
+        {key: value for key, value in result.items() if key not in later}, by_name=False
+    )

@@ -40,6 +40,7 @@ class McpSource:
     """
 
     kind: SourceKind = "mcp"
+    ends_when_cancelled = True
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ from contextvars import copy_context
 import pytest
 
 from toolcrib.model import CallContext, Deadline
-from toolcrib.sources.mcp.client.active_calls import ActiveCalls
+from toolcrib.sources.mcp.client.active_calls import ActiveCalls, mark_context
 
 ANN, BOB = CallContext(Deadline(1), caller="ann"), CallContext(Deadline(1), caller="bob")
 
@@ -43,7 +43,7 @@ def test_of_several_it_is_for_none_unless_the_context_says_so():
         calls = ActiveCalls()
         await several(calls, ANN, BOB)
         context = copy_context()
-        context.run(lambda: calls.active(BOB).__enter__())
+        context.run(mark_context, BOB)
         return calls.find(), calls.find(context)
 
     assert asyncio.run(test()) == (None, BOB)

@@ -28,12 +28,11 @@ class ActiveCalls:
 
     @contextmanager
     def active(self, call: CallContext) -> Generator[None]:
-        """While this lasts, the call gets what belongs to it. In a task of its own alone.
+        """While this lasts, the call gets what belongs to it.
 
         The server may still speak for a call that was abandoned: from then on, what is not certain
         is for the same caller or nobody.
         """
-        _CALL.set(call)
         token, answered = object(), False
         self._active[token] = call
         try:
@@ -54,6 +53,11 @@ class ActiveCalls:
             return call
         only = next(iter(self._active.values())) if len(self._active) == 1 else None
         return only if only and self._abandoned_by <= {only.caller} else None
+
+
+def mark_context(call: CallContext) -> None:
+    """What comes in this context belongs to the call. In a task of its own alone: it stays so."""
+    _CALL.set(call)
 
 
 def forward_log(message: JsonObject, call: CallContext | None) -> None:

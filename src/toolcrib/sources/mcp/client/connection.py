@@ -12,10 +12,11 @@ from typing import TypeVar, cast
 
 from toolcrib.model import CallContext, Deadline, JsonObject, Outcome
 from toolcrib.sources.mcp import sdk
-from toolcrib.sources.mcp.client.active_calls import ActiveCalls, forward_log
+from toolcrib.sources.mcp.client.active_calls import ActiveCalls, forward_log, mark_context
 from toolcrib.sources.mcp.client.client_features import ClientCallbacks
 from toolcrib.sources.mcp.client.list_requests import list_all
 from toolcrib.sources.mcp.client.round_trips import failed_outcome, outcome_of, run_request
+from toolcrib.sources.mcp.client.senders import UpstreamResult, pipe_sender, session_sender
 from toolcrib.sources.mcp.client.subscriptions import Subscriptions
 from toolcrib.sources.mcp.client.upstream_request import SUBSCRIPTIONS, UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerConfig
@@ -32,7 +33,7 @@ from toolcrib.sources.mcp.sanitize import without_surrogates
 from toolcrib.sources.mcp.server_log import ServerLog
 from toolcrib.sources.mcp.transport.endpoint import RemoteEndpoint, open_endpoint
 from toolcrib.sources.mcp.transport.tap import Tap
-from toolcrib.system import CallQuestions, done_in_time
+from toolcrib.system import CallQuestions, DeadlineTimer, done_in_time
 
 LAST_WORDS_S = 0.2
 LOOK_AGAIN_S = 0.5
@@ -133,9 +134,9 @@ class Connection:
         Cancelling it cancels the request on the server.
         """
         questions = CallQuestions(context.ask, context.deadline)
-        work = self._send(request, replace(context, ask=questions.ask))
+        context = replace(context, ask=questions.ask)
         try:
-            return outcome_of(await self._within(context.deadline, work), self._config.id)
+            return outcome_of(await self._result(request, context), self._config.id)
         except Exception as error:  # noqa: BLE001 - whatever it is, the request was sent
             return self._refused(_first(error)) or failed_outcome(
                 _first(error), self._config.id, await self._last_words(), self._endpoint.redactor
@@ -162,18 +163,28 @@ class Connection:
         async with self._listing:  # the tap holds one page of a kind at a time
             return await list_all(self._up, self._tap, self._large_lists)
 
-    async def _send(self, request: UpstreamRequest, context: CallContext) -> sdk.BaseModel:
+    async def _result(self, request: UpstreamRequest, context: CallContext) -> UpstreamResult:
+        pipe = self._tap.pipe if request.method == "tools/call" else None
+        if pipe is None or sdk.is_traced():
+            return await self._within(context.deadline, self._send(request, context))
+        send = pipe_sender(self._up.session, pipe)
+        with self._calls.active(context), DeadlineTimer(context.deadline):
+            return await run_request(send, request, context, self._config)
+
+    async def _send(self, request: UpstreamRequest, context: CallContext) -> UpstreamResult:
+        """By the SDK's session, in a task of its own."""
         if request.method in SUBSCRIPTIONS:
             return await self._subscriptions.of_resource(self._up, request)
-        session = self._up.session
+        send = session_sender(self._up.session)
         with self._calls.active(context):
+            mark_context(context)
             try:
-                return await run_request(session, request, context, self._config)
+                return await run_request(send, request, context, self._config)
             except sdk.MCPError as error:
                 if error.code != sdk.HEADER_MISMATCH:
                     raise
             await self._list()  # the schema says what goes into the headers, and has changed
-            return await run_request(session, request, context, self._config)
+            return await run_request(send, request, context, self._config)
 
     async def _live(self, mode: ProtocolMode, ready: "asyncio.Future[ServerIntroduction]") -> None:
         """Hold the connection from its beginning to its end."""
@@ -203,7 +214,7 @@ class Connection:
                 async with self._subscriptions.of_lists(client):
                     await self._until_ended()
         finally:
-            self._tap.ended.set()
+            self._tap.end()
 
     async def _until_ended(self) -> None:
         waits = [asyncio.ensure_future(each.wait()) for each in (self._leaving, self._tap.ended)]
@@ -237,11 +248,11 @@ class Connection:
         server, endpoint = self._config.id, self._endpoint
         is_answer = isinstance(error, sdk.MCPError)
         if isinstance(endpoint, RemoteEndpoint) and endpoint.needs_login and is_answer:
-            self._tap.ended.set()
+            self._tap.end()
             message = endpoint.login_message
             return refusal("needs_login", "call", message, server=server, retryable=False)
         if endpoint.expired:
-            self._tap.ended.set()
+            self._tap.end()
             message = "has ended our session; call again"
             return refusal("session_expired", "call", message, server=server)
         return None

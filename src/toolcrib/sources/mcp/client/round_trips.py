@@ -6,8 +6,8 @@ between instead (`client_features`). Text from a server is shown, never obeyed.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, cast
 
 from toolcrib.model import (
     CallContext,
@@ -24,7 +24,8 @@ from toolcrib.model import (
 )
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.client.client_features import question_for_caller
-from toolcrib.sources.mcp.client.upstream_request import UpstreamMethod, UpstreamRequest
+from toolcrib.sources.mcp.client.senders import PlainResult, RequestSender, UpstreamResult
+from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.sanitize import short_line
 from toolcrib.sources.mcp.transport.tap import without_capabilities
@@ -41,19 +42,6 @@ _NO_REPLY: Mapping[InputMethod, JsonObject] = {
 """What a server gets where nobody replies. For sampling there is no such reply."""
 _NO_MODEL = frozenset({"sampling"})
 
-_REQUESTS: Mapping[UpstreamMethod, type[sdk.Request[Any, Any]]] = {
-    "tools/call": sdk.CallToolRequest,
-    "resources/read": sdk.ReadResourceRequest,
-    "prompts/get": sdk.GetPromptRequest,
-    "completion/complete": sdk.CompleteRequest,
-}
-_RESULTS: Mapping[UpstreamMethod, "sdk.TypeAdapter[Any]"] = {
-    "tools/call": sdk.TypeAdapter(sdk.CallToolResult | sdk.InputRequiredResult),
-    "resources/read": sdk.TypeAdapter(sdk.ReadResourceResult | sdk.InputRequiredResult),
-    "prompts/get": sdk.TypeAdapter(sdk.GetPromptResult | sdk.InputRequiredResult),
-    "completion/complete": sdk.TypeAdapter(sdk.CompleteResult),
-}
-
 
 class InputUnanswered(Exception):
     """The server wants input that nobody here can give it, and asks for it again."""
@@ -67,36 +55,32 @@ class _Inputs(NamedTuple):
 
 
 async def run_request(
-    session: sdk.ClientSession, request: UpstreamRequest, context: CallContext, config: ServerConfig
-) -> sdk.BaseModel:
+    send: RequestSender, request: UpstreamRequest, context: CallContext, config: ServerConfig
+) -> UpstreamResult:
     """The server's result, after all the input that it wants. Raises `InputUnanswered`."""
 
-    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-        context.progress(progress, total, short_line(message or "", LONGEST_PROGRESS))
+    def on_progress(done: float, total: float | None, message: str) -> None:
+        context.progress(done, total, short_line(message, LONGEST_PROGRESS))
 
-    adapter = cast("sdk.TypeAdapter[sdk.BaseModel]", _RESULTS[request.method])
     wants_log = context.log is not log_nowhere
     inputs = _Inputs({}, frozenset())
     for _ in range(MOST_ROUND_TRIPS):
-        message = _message(request, inputs, wants_log=wants_log)
-        result = await session.send_request(message, adapter, progress_callback=on_progress)
+        params = _params(request, inputs, wants_log=wants_log)
+        result = await send(request.method, params, on_progress)
         if not isinstance(result, sdk.InputRequiredResult):
             return result
         inputs = await _inputs(result, context.ask, config, inputs.withheld)
     raise InputUnanswered(f"asked again after each of {MOST_ROUND_TRIPS} replies")
 
 
-def _message(
-    request: UpstreamRequest, inputs: _Inputs, *, wants_log: bool
-) -> "sdk.Request[Any, Any]":
+def _params(request: UpstreamRequest, inputs: _Inputs, *, wants_log: bool) -> JsonObject:
     params: dict[str, Json] = {**request.params, **inputs.params}
     meta = dict(without_capabilities(inputs.withheld))
     if wants_log:
         meta[sdk.LOG_LEVEL_META_KEY] = "debug"  # the caller filters
     if meta:
         params["_meta"] = meta
-    kind = _REQUESTS[request.method]
-    return kind.model_validate({"method": request.method, "params": params})
+    return params
 
 
 async def _inputs(
@@ -130,11 +114,13 @@ def _question(request: sdk.InputRequest) -> InputRequest:
     return InputRequest(request.method, params)
 
 
-def outcome_of(result: sdk.BaseModel, server: str) -> Outcome:
+def outcome_of(result: UpstreamResult, server: str) -> Outcome:
     """The result as it came; an error if the tool says that it is one.
 
     The content is the content blocks of a tool, else all fields of the result.
     """
+    if isinstance(result, Mapping):
+        return _plain_outcome(result, server)
     dumped = result.model_dump(**sdk.AS_SENT, exclude={"result_type"})
     meta = dumped.pop("_meta", {})
     if not isinstance(result, sdk.CallToolResult):
@@ -142,11 +128,22 @@ def outcome_of(result: sdk.BaseModel, server: str) -> Outcome:
     blocks, structured = dumped["content"], result.structured_content
     if not result.is_error:
         return Outcome(blocks, structured, meta=meta, blocks=True)
-    message = (
-        short_line(" ".join(_texts(result)), LONGEST_ERROR) or "the tool failed, and gave no reason"
-    )
-    error = CallError("tool_failed", "call", message, server, effect="failed")
+    error = _tool_failed(_texts(result), server)
     return Outcome(blocks, structured, error, meta=meta, blocks=True)
+
+
+def _plain_outcome(result: PlainResult, server: str) -> Outcome:
+    blocks = cast("Sequence[Mapping[str, str]]", result["content"])
+    content, structured = result["content"], result.get("structuredContent")
+    if not result.get("isError"):
+        return Outcome(content, structured, blocks=True)
+    error = _tool_failed((each["text"] for each in blocks), server)
+    return Outcome(content, structured, error, blocks=True)
+
+
+def _tool_failed(texts: Iterable[str], server: str) -> CallError:
+    message = short_line(" ".join(texts), LONGEST_ERROR) or "the tool failed, and gave no reason"
+    return CallError("tool_failed", "call", message, server, effect="failed")
 
 
 def failed_outcome(

@@ -166,9 +166,18 @@ class ProcessWriter(sdk.AsyncResource):
     async def send(self, item: sdk.SessionMessage, /) -> None:
         """Raises what the SDK takes for the end of a stream."""
         text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        await self.wait_for_room()  # whoever gave up has left what they sent
+        self.write_line(text.encode() + b"\n")
+        await self.wait_for_room()
+
+    async def wait_for_room(self) -> None:
+        """As `LineWriter` has it."""
+        await self._writer.wait_for_room()
+
+    def write_line(self, line: bytes) -> None:
+        """As `LineWriter` has it."""
         try:
-            await self._writer.wait_for_room()  # whoever gave up has left what they sent
-            await self._writer.send(text.encode() + b"\n")
+            self._writer.write(line)
         except OSError:
             # It does not read any more, so that no answer will come; it may still write.
             self._reader.set_exception(BrokenPipeError())

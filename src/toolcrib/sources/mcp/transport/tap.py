@@ -17,6 +17,7 @@ from typing import Any, Final, Self, TypeGuard, cast
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp import sdk
+from toolcrib.sources.mcp.transport.pipe_requests import LineWriter, PipeRequests
 from toolcrib.text import Redactor
 
 MOST_TOOLS = 5_000
@@ -45,7 +46,7 @@ class Tap:
 
     `on_list_changed` is called for each `list_changed`, `on_updated` with the URI of each
     `resources/updated`. `on_log` gets each log message, and the context of the request on whose
-    stream it came.
+    stream it came. `pipe` are the calls to a process, from when the connection is opened.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Tap:
         self._pages: dict[str, tuple[JsonObject, ...]] = {}
         self._due: dict[object, float] = {}
         self._second = self._logged = 0
+        self.pipe: PipeRequests | None = None
         self.ended = asyncio.Event()
 
     def take_page(self, key: str) -> tuple[JsonObject, ...]:
@@ -74,15 +76,24 @@ class Tap:
     ) -> AsyncGenerator[sdk.TransportStreams]:
         """The transport with the tap in between."""
         async with transport as (read, write):
+            self.pipe = PipeRequests(write) if isinstance(write, LineWriter) else None
             try:
-                yield TapReader(read, self.take, self.ended), CapabilityWriter(write)
+                yield TapReader(read, self.take, self.end), CapabilityWriter(write)
             finally:
-                self.ended.set()
+                self.end()
+
+    def end(self) -> None:
+        """No more will come."""
+        self.ended.set()
+        if self.pipe:
+            self.pipe.end()
 
     def take(self, item: sdk.Item, context: Context | None) -> sdk.Item | None:
         """The item as the SDK gets to see it; None where it does not."""
         clean = with_own_code(redacted(item, self._redactor))
-        return clean if self._passes(clean, context) else None
+        if not self._passes(clean, context) or not isinstance(clean, sdk.SessionMessage):
+            return None
+        return None if self.pipe and self.pipe.take(clean.message) else clean
 
     def _passes(self, item: sdk.Item, context: Context | None = None) -> bool:
         """Whether the SDK gets to see it. A list is replaced by one that it cannot refuse."""
@@ -163,7 +174,10 @@ def redacted(item: sdk.Item, redactor: Redactor) -> sdk.Item:
         error = message.error.model_dump(**sdk.AS_SENT)
         update = {"error": sdk.ErrorData.model_validate(redactor.json(error))}
     elif isinstance(message, sdk.JSONRPCResponse):
-        update = {"result": redactor.json(message.result)}
+        clean = redactor.json(message.result)
+        if clean is message.result:
+            return item
+        update = {"result": clean}
     else:
         update = {"params": redactor.json(message.params)}
     return replace(item, message=message.model_copy(update=update))
@@ -220,9 +234,9 @@ class TapReader(ItemReader):
         self,
         read: sdk.ReadStream[sdk.Item],
         take: Callable[[sdk.Item, Context | None], sdk.Item | None],
-        ended: asyncio.Event,
+        end: Callable[[], None],
     ) -> None:
-        self._read, self._take, self._ended = read, take, ended
+        self._read, self._take, self._end = read, take, end
         self.last_context: Context | None = None
 
     async def __anext__(self) -> sdk.Item:
@@ -232,7 +246,7 @@ class TapReader(ItemReader):
                 taken = self._take(item, self.last_context)
                 if taken is not None:
                     return taken
-        self._ended.set()
+        self._end()
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
@@ -256,13 +270,21 @@ def _without_withheld(item: sdk.SessionMessage) -> sdk.SessionMessage:
     message = item.message
     if not isinstance(message, sdk.JSONRPCRequest):
         return item
-    meta: dict[str, Any] = dict((message.params or {}).get("_meta") or {})
+    params = message.params or {}
+    declared = withhold(params)
+    if declared is params:
+        return item
+    return replace(item, message=message.model_copy(update={"params": declared}))
+
+
+def withhold(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The params without the client capabilities that they withhold; the same if there are none."""
+    meta: dict[str, Any] = dict(params.get("_meta") or {})
     withheld = meta.pop(_WITHHELD, None)
     if withheld is None:
-        return item
+        return params
     capabilities: Mapping[str, Any] = meta.get(sdk.CLIENT_CAPABILITIES_META_KEY) or {}
     meta[sdk.CLIENT_CAPABILITIES_META_KEY] = {
         name: value for name, value in capabilities.items() if name not in withheld
     }
-    params = {**(message.params or {}), "_meta": meta}
-    return replace(item, message=message.model_copy(update={"params": params}))
+    return {**params, "_meta": meta}

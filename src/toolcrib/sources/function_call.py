@@ -1,0 +1,58 @@
+"""One call of a Python function: it runs by its deadline, and what it returns becomes JSON.
+
+Whoever lists functions needs none of this: it is loaded by the first call.
+"""
+
+import asyncio
+import inspect
+import json
+from collections.abc import Callable
+
+from pydantic import TypeAdapter
+
+from toolcrib.model import CallContext, CallError, Json, Outcome
+from toolcrib.system import DEADLINE_PASSED, run_in_thread
+
+_ANYTHING = TypeAdapter(object)
+
+
+async def run_function(run: Callable[[], object], context: CallContext) -> Outcome:
+    """Run it: on the loop if it is async, else in a thread, so that it may wait.
+
+    A thread cannot be stopped. At the deadline, and on cancelling, the waiting ends.
+    """
+    limit = asyncio.timeout(context.deadline.left_s)
+    try:
+        async with limit:
+            result = await _result(run)
+    except Exception as error:  # noqa: BLE001 - whatever a tool raises is its outcome
+        return Outcome(
+            error=DEADLINE_PASSED
+            if limit.expired()
+            else _failure("tool_failed", _error_text(error))
+        )
+    try:
+        return Outcome(_as_json(result))
+    except ValueError as error:
+        message = f"the tool ran, but its result cannot be written as JSON: {_error_text(error)}"
+        return Outcome(error=_failure("bad_result", message))
+
+
+async def _result(run: Callable[[], object]) -> object:
+    if inspect.iscoroutinefunction(run):
+        return await run()
+    result = await run_in_thread(run)
+    return await result if inspect.isawaitable(result) else result
+
+
+def _failure(code: str, message: str) -> CallError:
+    return CallError(code, "call", message, effect="failed")
+
+
+def _as_json(result: object) -> Json:
+    """Through text and back: what comes out is JSON and nothing else; NaN and infinity are null."""
+    return json.loads(_ANYTHING.dump_json(result))
+
+
+def _error_text(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
