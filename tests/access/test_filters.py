@@ -140,7 +140,7 @@ def test_groups_that_are_mended_are_as_those_that_are_made(
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     old = EntryGroups.of(before)
     mended = old.changed(after, changed)
-    assert dict(mended) == dict(EntryGroups.of(after))
+    assert {each: frozenset(mended[each]) for each in mended} == dict(EntryGroups.of(after))
     touched = old.touched(mended, changed)
     assert all(old.get(each) == mended.get(each) for each in {*old, *mended} - touched)
 

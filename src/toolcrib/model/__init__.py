@@ -58,7 +58,7 @@ from toolcrib.model.capability import (
 from toolcrib.model.deadline import Deadline
 from toolcrib.model.entry import Entry
 from toolcrib.model.event import FINE_CODES, NO_ORIGIN, Event, EventKind, EventOrigin
-from toolcrib.model.groups import EntryGroups, EntryTraits
+from toolcrib.model.groups import EntryGroups, EntryTraits, with_name, without_name
 from toolcrib.model.search import (
     EXCLUDE_NOTHING,
     Answer,
@@ -123,4 +123,6 @@ __all__ = [
     "UnavailableServer",
     "Variant",
     "log_nowhere",
+    "with_name",
+    "without_name",
 ]

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from toolcrib.model.capability import Defer, Kind, PermissionKind, SourceKind, State
 from toolcrib.model.entry import Entry
 
+LEAST_FOLDED, SHARE_FOLDED = 16, 64
+
 
 class EntryTraits(NamedTuple):
     """What entries of one group have in common: see the fields of `Entry` and of `Capability`."""
@@ -53,6 +55,66 @@ class EntryTraits(NamedTuple):
         return f"{self.source}:{self.source_id}" if self.source_id else self.owner
 
 
+class NameGroup(Collection[str]):
+    """Some names, which share with those of another moment what is the same. Never changed."""
+
+    __slots__ = ("_added", "_base", "_gone")
+
+    def __init__(
+        self,
+        base: Collection[str],
+        added: frozenset[str] = frozenset(),
+        gone: frozenset[str] = frozenset(),
+    ) -> None:
+        self._base = base
+        self._added = added
+        self._gone = gone
+
+    def __len__(self) -> int:
+        return len(self._base) + len(self._added) - len(self._gone)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (name for name in self._base if name not in self._gone)
+        yield from self._added
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._added or (name not in self._gone and name in self._base)
+
+    def plus(self, name: str) -> "Collection[str]":
+        """The names with this one."""
+        if name in self:
+            return self
+        if name in self._base:
+            return _folded(NameGroup(self._base, self._added, self._gone - {name}))
+        return _folded(NameGroup(self._base, self._added | {name}, self._gone))
+
+    def minus(self, name: str) -> "Collection[str]":
+        """The names without this one."""
+        if name not in self:
+            return self
+        gone = self._gone | {name} if name in self._base else self._gone
+        return _folded(NameGroup(self._base, self._added - {name}, gone))
+
+    @property
+    def is_large(self) -> bool:
+        """Whether so much is otherwise than in its base that it is better put together."""
+        return len(self._added) + len(self._gone) > max(LEAST_FOLDED, len(self) // SHARE_FOLDED)
+
+
+def with_name(names: Collection[str], name: str) -> Collection[str]:
+    """The names and one more, without a copy of many."""
+    return (names if isinstance(names, NameGroup) else NameGroup(names)).plus(name)
+
+
+def without_name(names: Collection[str], name: str) -> Collection[str]:
+    """The names but one, without a copy of many."""
+    return (names if isinstance(names, NameGroup) else NameGroup(names)).minus(name)
+
+
+def _folded(group: NameGroup) -> Collection[str]:
+    return frozenset(group) if group.is_large else group
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class EntryGroups(Mapping[EntryTraits, Collection[str]]):
     """The names of all `entries` by their traits. No group is empty."""
@@ -76,7 +138,7 @@ class EntryGroups(Mapping[EntryTraits, Collection[str]]):
                 _take_out(groups, EntryTraits.of(old), name)
             if new := entries.get(name):
                 traits = EntryTraits.of(new)
-                groups[traits] = frozenset(groups.get(traits, ())) | {name}
+                groups[traits] = with_name(groups.get(traits, ()), name)
         return EntryGroups(entries, groups)
 
     def touched(self, later: "EntryGroups", names: Iterable[str]) -> frozenset[EntryTraits]:
@@ -95,7 +157,7 @@ class EntryGroups(Mapping[EntryTraits, Collection[str]]):
 
 
 def _take_out(groups: dict[EntryTraits, Collection[str]], traits: EntryTraits, name: str) -> None:
-    if left := frozenset(groups[traits]) - {name}:
+    if left := without_name(groups[traits], name):
         groups[traits] = left
     else:
         del groups[traits]

@@ -32,7 +32,8 @@ class NameBook:
     def __init__(self, wanted: Callable[[str], None] = lambda _name: None) -> None:
         self.names: dict[Origin, str] = {}
         self._wanted = wanted
-        self._holders: dict[str, list[Origin]] = {}
+        self._holders: dict[str, Origin] = {}
+        self._rivals: dict[str, list[Origin]] = {}
         self._hashed: dict[str, int] = {}
         self._touched: set[str] = set()
 
@@ -57,10 +58,11 @@ class NameBook:
 
     def enter(self, origin: Origin, plain: str) -> None:
         """Take an origin in that has its plain name already."""
-        holders = self._holders.setdefault(plain, [])
-        if origin not in self.names:
-            holders.append(origin)
-            self.names[origin] = plain
+        if origin in self.names:
+            return
+        if self._holders.setdefault(plain, origin) != origin:
+            self._rivals.setdefault(plain, []).append(origin)
+        self.names[origin] = plain
 
     def drop(self, origin: Origin) -> None:
         """Let an origin go."""
@@ -84,19 +86,27 @@ class NameBook:
         while self._touched:
             plain = self._touched.pop()
             self._wanted(plain)
-            holders = self._holders.get(plain, ())
-            is_hashed = len(holders) > 1 or plain in self._hashed
-            for origin in holders:
+            is_hashed = plain in self._rivals or plain in self._hashed
+            for origin in self._all_with(plain):
                 due = origin.hashed_name() if is_hashed else plain
                 if self.names[origin] != due:
                     before.setdefault(origin, self.names[origin])
                     self._rename(origin, plain, due)
         return {each: self.names[each] for each, old in before.items() if self.names[each] != old}
 
+    def _all_with(self, plain: str) -> tuple[Origin, ...]:
+        """The origins that have this plain name: mostly one, so that there is no list of it."""
+        holder = self._holders.get(plain)
+        return () if holder is None else (holder, *self._rivals.get(plain, ()))
+
     def _take_out(self, origin: Origin, plain: str) -> None:
-        self._holders[plain].remove(origin)
-        if not self._holders[plain]:
-            del self._holders[plain]
+        left = [each for each in self._all_with(plain) if each != origin]
+        self._holders.pop(plain)
+        self._rivals.pop(plain, None)
+        if left:
+            self._holders[plain], *rivals = left
+            if rivals:
+                self._rivals[plain] = rivals
 
     def _rename(self, origin: Origin, plain: str, name: str) -> None:
         old, self.names[origin] = self.names[origin], name

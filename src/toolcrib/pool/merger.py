@@ -279,7 +279,7 @@ class Merger:
         """Have rows in memory that were looked up in the pack so far."""
         for origin, row in seen.items():
             place = self._places[origin] = Place()
-            place.claims, place.listed = (record,), row
+            place.claims, place.listed = record.alone, row
             place.entry = entry = row.entry(origin.plain_name(), ())
             self._names.enter(origin, entry.name)
             self._taken[entry.name] = entry

@@ -25,11 +25,13 @@ class SourceRecord:
     """A source, what it listed and under which stamp, at which revision.
 
     `stored` is its number in the pack while rows are looked up there; `rows` are those in memory,
-    and `edition` is another object whenever these are others.
+    and `edition` is another object whenever these are others. `alone` is this record, for the many
+    places that nobody else claims.
     """
 
     __slots__ = (
         "_keys",
+        "alone",
         "edition",
         "is_packaged",
         "number",
@@ -51,6 +53,7 @@ class SourceRecord:
         self.stamp = self.revision = ""
         self.stored: int | None = None
         self._keys = Counter[tuple[str, str]]()
+        self.alone: tuple[SourceRecord, ...] = (self,)
 
     @property
     def keys(self) -> frozenset[Origin]:
@@ -116,7 +119,9 @@ class Place:
 
     def claim(self, record: SourceRecord) -> None:
         """Count a source among those that list it."""
-        if record not in self.claims:
+        if not self.claims:
+            self.claims = record.alone
+        elif record not in self.claims:
             self.claims = tuple(sorted((*self.claims, record), key=lambda each: each.rank))
 
     def unclaim(self, record: SourceRecord) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from toolcrib.model import Capability, Entry, SkillInfo
+from toolcrib.model import Capability, Entry, SkillInfo, with_name, without_name
 from toolcrib.search.languages import languages_of
 from toolcrib.search.name_mentions import is_identifier
 from toolcrib.text import ENGLISH_STOPWORDS, Language, our_products, products_digest, words
@@ -206,10 +206,10 @@ class PoolFacts:
             old, entry = self.of_name(name), entries.get(name)
             overlay[name] = new = facts_of(entry) if entry else None
             if old:
-                groups[old] = frozenset(groups[old]) - {name}
+                groups[old] = without_name(groups[old], name)
                 counts = counts.plus(old, -1)
             if new:
-                groups[new] = frozenset(groups.get(new, ())) | {name}
+                groups[new] = with_name(groups.get(new, ()), name)
                 counts = counts.plus(new, 1)
                 self.index.add(new)
         if len(overlay) <= MOST_OVERLAID:
