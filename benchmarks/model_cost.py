@@ -34,7 +34,7 @@ from benchmarks.markdown import NoMarks, put, table
 from benchmarks.plain_fts5 import PlainFts5
 from benchmarks.systems import LIMIT, WORDS, servers
 from toolcrib.crib import Crib
-from toolcrib.embed import CachedEmbedder, TextReading
+from toolcrib.embed import CachedEmbedder, TextReading, text_hash
 from toolcrib.embed.bundled import onnx
 from toolcrib.embed.bundled.embedder import BundledEmbedder
 from toolcrib.evaluate.cases import EvalCase, EvalTool
@@ -79,7 +79,9 @@ class ToolsKept:
         self._known: dict[str, TextReading] = {}
         for start in range(0, len(every), 500):
             some = every[start : start + 500]
-            vectors, tokens = cached.cached(some), cached.tokens(some)
+            vectors = cached.cached(some)
+            by_hash = cached.tokens_by_hash([text_hash(text) for text in some])
+            tokens = {text: by_hash[text_hash(text)] for text in vectors}
             self._known |= {
                 text: TextReading(
                     vectors[text], tokens[text], np.ones(len(tokens[text]), np.float32)

@@ -12,7 +12,7 @@ def test_a_group_is_the_set_that_it_stands_for_after_any_changes():
     first = frozenset(f"n{number}" for number in range(40))
     group: Collection[str] = first
     plain = set(first)
-    held = [(group, set(plain))]
+    held: list[tuple[Collection[str], set[str]]] = [(group, set(plain))]
     for _ in range(600):
         name = f"n{chance.randrange(80)}"
         if chance.random() < 0.5:

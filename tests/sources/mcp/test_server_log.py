@@ -10,8 +10,14 @@ import pytest
 
 from tests.sources.mcp.faking import below, fake, nothing_left, processes
 from tests.waiting import HANG_S, until
-from toolcrib.sources.mcp import McpServers, ServerCommand, log_path, old_log, server_log
-from toolcrib.sources.mcp.server_log import MOST_BYTES, ServerLog, exit_words, forget_log
+from toolcrib.sources.mcp import McpServers, ServerCommand, log_path, server_log
+from toolcrib.sources.mcp.server_log import (
+    MOST_BYTES,
+    ServerLog,
+    exit_words,
+    forget_log,
+    old_log,
+)
 from toolcrib.text import Redactor
 
 
