@@ -41,4 +41,4 @@ SCREENS: Mapping[str, ScreenRoute] = {
 }
 """Each by its path."""
 
-__all__ = ["SCREENS", "ScreenRoute", "FieldOf"]
+__all__ = ["SCREENS", "FieldOf", "ScreenRoute"]
