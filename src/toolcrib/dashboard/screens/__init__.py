@@ -32,12 +32,8 @@ class ScreenRoute:
 SCREENS: Mapping[str, ScreenRoute] = {
     "/": ScreenRoute(home_screen, lambda operations, _: operations.browser_servers()),
     "/inbox": ScreenRoute(inbox_screen, lambda operations, _: operations.definitions()),
-    "/servers": ScreenRoute(
-        lambda view, _: servers_screen(view), lambda _operations, _field: None
-    ),
-    "/server": ScreenRoute(
-        server_screen, lambda operations, field: operations.log(field("name"))
-    ),
+    "/servers": ScreenRoute(lambda view, _: servers_screen(view), lambda _operations, _field: None),
+    "/server": ScreenRoute(server_screen, lambda operations, field: operations.log(field("name"))),
 }
 """Each by its path."""
 
