@@ -23,8 +23,13 @@ settings.register_profile("toolcrib", deadline=None)
 settings.load_profile("toolcrib")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out what needs a browser or the clients of other people, where there are none."""
+    """Leave out what needs a browser or the clients of other people, where there are none.
+
+    What needs a browser comes last, because it shares one.
+    """
+    items.sort(key=lambda item: bool(item.get_closest_marker("browser")))
     needed = {"browser": install_browser, "clients": install_test_clients}
     for mark, script in needed.items():
         if not script.installed():

@@ -1,4 +1,8 @@
-"""One browser and one world a run, one context a test."""
+"""One browser and one world a run, one context a test.
+
+They are gone when the last test of this folder is: while Playwright runs, its loop is the thread's,
+and no other test could run one.
+"""
 
 from collections.abc import Generator
 from typing import TYPE_CHECKING
@@ -26,7 +30,7 @@ FLAGS = (
 )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Generator["Browser"]:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - not everybody has it
 
@@ -36,13 +40,13 @@ def browser() -> Generator["Browser"]:
         launched.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Generator[World]:
     with nothing_left(), world_in(tmp_path_factory.mktemp("world")) as made:
         yield made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def client(world: World) -> Generator[ClientThread]:
     """A client that is there for all tests."""
     with client_of(world) as made:
