@@ -9,8 +9,8 @@ import pytest
 
 from tests.dashboard.eventful import call, listed, search, write
 from toolcrib.dashboard import event_queries
+from toolcrib.dashboard.backends import watch_nothing
 from toolcrib.dashboard.event_queries import DayFigures, EventPage, EventQueries
-from toolcrib.dashboard.gateway_link import watch_nothing
 from toolcrib.model import Event, Json
 from toolcrib.observe import LoggedEvent
 from toolcrib.settings import ObserveSettings, Settings

@@ -10,6 +10,7 @@ import pytest
 
 from tests.dashboard.asking import CALL, status
 from tests.dashboard.eventful import KINDS, hostile_event, live_events
+from tests.dashboard.hostile import BAD, hostile_ranking
 from toolcrib.dashboard.actions import ServerTask
 from toolcrib.dashboard.event_queries import DayFigures, EventStory, HourTokens
 from toolcrib.dashboard.login import Notice
@@ -21,6 +22,7 @@ from toolcrib.dashboard.operations import (
     WaitingCall,
 )
 from toolcrib.dashboard.page import MOST_SHOWN, PageView
+from toolcrib.dashboard.rankings import RankingAnswer, RankingAsked
 from toolcrib.dashboard.screens import SCREENS
 from toolcrib.dashboard.screens.home import HomeFacts, home_screen
 from toolcrib.dashboard.screens.inbox import LONGEST_SHOWN, inbox_screen, login_link
@@ -30,9 +32,6 @@ from toolcrib.model import UnavailableServer
 from toolcrib.review import Change, ReviewItem
 from toolcrib.sources.mcp.outcome import StartFailure
 
-EVIL = '"><img src=x onerror=alert(1)></pre><script>alert(2)</script><a href="javascript:x">'
-HIDDEN = "a\u202eb\u200bc\u2066d\x1b[2Je\x00f\u2028g"
-BAD = f"{EVIL}{HIDDEN}' onmouseover='x"
 HOSTILE_CHANGE = Change(BAD, BAD, f"{BAD}x")
 HOSTILE_ITEM = ReviewItem(
     BAD, BAD, BAD, "changed", BAD, (BAD,), (HOSTILE_CHANGE,), (BAD,), (HOSTILE_CHANGE,)
@@ -78,6 +77,7 @@ HOSTILE_DATA: dict[str, Any] = {
     "/inbox": Definitions((HOSTILE_ITEM,), 2, (BAD,)),
     "/live": live_events({id: hostile_event(kind, BAD) for id, kind in enumerate(KINDS)}, BAD),
     "/event": EventStory(1, {id: hostile_event(kind, BAD) for id, kind in enumerate(KINDS)}),
+    "/why": hostile_ranking(),
     "/servers": None,
     "/server": ServerLogTail(BAD, (BAD,)),
 }
@@ -86,6 +86,7 @@ NO_DATA: dict[str, Any] = {
     "/inbox": NO_DEFINITIONS,
     "/live": live_events({}),
     "/event": EventStory(1, {}),
+    "/why": RankingAnswer(RankingAsked()),
     "/servers": None,
     "/server": ServerLogTail("gone"),
 }
@@ -201,8 +202,8 @@ def test_a_definition_is_bound_to_its_whole_pin():
 @pytest.mark.parametrize("runs", [True, False])
 def test_a_quiet_page_says_what_would_be_there(path: str, runs: bool):
     text = Elements(shown(path, view(Overview(has_gateway=runs)), NO_DATA)).text
-    assert re.search("Nothing waits|No MCP server|No such|Nothing has happened", text)
-    if not runs and path not in ("/server", "/event"):
+    assert re.search("Nothing (waits|was asked|has happened)|No MCP server|No such", text)
+    if not runs and path not in ("/server", "/why", "/event"):
         assert "toolcrib serve" in text
 
 

@@ -14,11 +14,11 @@ A process of its own: the gateway gets no page and no port, and a heavy screen s
     headers      what every answer says to the browser
     actions      what a button may do, each by its name
     operations   what screens ask and buttons do: of the gateway if one runs, else of files
+    rankings     how searches rank: the same, else of a crib in this process (`backends`)
     event_queries  what screens ask about events; `event_stream` hands new ones to browsers
-    gateway_link   the two ways to a gateway that the command hands over
-    page         the frame of all pages, and their parts; `spelling` spells out what hides,
-                 `charts` draws
-    screens/     home, inbox, live, servers: each loads what it shows, and is a function of that
+    page         the frame of all pages, and their parts; `spelling` spells out what hides, `bars`
+                 draws
+    screens/     home, inbox, live, why, servers: each loads what it shows, and is a function of it
     static/      the style and the scripts, as they are written
 
 Strangers' text stands beside a button that allows a call. So text is always escaped and spelt out,
@@ -31,17 +31,17 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.dashboard.gateway_link import AskGateway, WatchGateway
+    from toolcrib.dashboard.backends import AskGateway
     from toolcrib.dashboard.operations import Operations
     from toolcrib.dashboard.process import DashboardOptions, run_dashboard
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "gateway_link": ("AskGateway", "WatchGateway"),
+            "backends": ("AskGateway",),
             "operations": ("Operations",),
             "process": ("DashboardOptions", "run_dashboard"),
         },
     )
 
-__all__ = ["AskGateway", "DashboardOptions", "Operations", "WatchGateway", "run_dashboard"]
+__all__ = ["AskGateway", "DashboardOptions", "Operations", "run_dashboard"]

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from toolcrib.dashboard.gateway_link import AskGateway, WatchGateway
+from toolcrib.dashboard.backends import AskGateway, WatchGateway
 from toolcrib.errors import ConfigError
 from toolcrib.model import FINE_CODES, Event, EventKind
 from toolcrib.names import Origin

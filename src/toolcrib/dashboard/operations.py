@@ -11,8 +11,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, cast
 
+from toolcrib.dashboard.backends import AskGateway, OwnCrib, WatchGateway, watch_nothing
 from toolcrib.dashboard.event_queries import EventQueries
-from toolcrib.dashboard.gateway_link import AskGateway, WatchGateway, watch_nothing
+from toolcrib.dashboard.rankings import Rankings
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json
 from toolcrib.review import Desk, ReviewItem, undecided
@@ -119,6 +120,12 @@ class Operations:
         self._settings = settings
         self._ask = ask
         self.events = EventQueries(settings, ask, watch)
+        self._crib = OwnCrib(settings)
+        self.rankings = Rankings(ask, self._crib)
+
+    def close(self) -> None:
+        """Let go of what was opened."""
+        self._crib.close()
 
     def look(self) -> Overview:
         """How things are now. A gateway that does not answer is told of as a problem."""

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import htpy as h
 
-from toolcrib.dashboard.charts import chart
+from toolcrib.dashboard.bars import chart
 from toolcrib.dashboard.event_queries import DayFigures
 from toolcrib.dashboard.operations import Overview
 from toolcrib.dashboard.page import PageView, code_words, empty, page, problems_of
