@@ -9,7 +9,7 @@ from markupsafe import Markup
 from toolcrib.dashboard.actions import ACTIONS, ServerTask
 from toolcrib.dashboard.login import Notice
 from toolcrib.dashboard.operations import Overview
-from toolcrib.dashboard.spelling import spelt, visible
+from toolcrib.dashboard.spelling import spelt, spelt_short, visible
 
 NAVIGATION = {
     "/": "Home",
@@ -17,9 +17,20 @@ NAVIGATION = {
     "/live": "Live",
     "/why": "Why",
     "/servers": "Servers",
+    "/gaps": "Gaps",
+    "/clients": "Clients",
 }
+BELOW = {
+    "/event": "/live",
+    "/server": "/servers",
+    "/profile": "/clients",
+    "/conversation": "/clients",
+}
+"""Pages about one thing, and the screen that leads to each."""
 MOST_SHOWN = 24_000
-"""Characters of HTML that a list may take: what is beyond comes when the first are decided on."""
+"""Bytes of HTML that a list may take: what is beyond comes when the first are decided on."""
+PROBLEMS_ROOM = 6_000
+LONGEST_PROBLEM = 600
 NEW_LINK = "press Enter where `toolcrib dashboard` runs, or run it again"
 
 
@@ -88,7 +99,7 @@ def _head(title: str, *, live: bool = False, script: str = "") -> h.Element:
 
 def _navigation(view: PageView) -> h.Element:
     def item(path: str, words: str) -> h.Element:
-        here = "page" if view.path == path else "true" if view.path + "s" == path else None
+        here = "page" if view.path == path else "true" if BELOW.get(view.path) == path else None
         count = view.overview.waiting if path == "/inbox" else 0
         return h.li[h.a(href=path, aria_current=here)[words, _count(count)]]
 
@@ -152,11 +163,13 @@ def code_words(text: str) -> list[h.Node]:
 
 
 def within_room(items: Sequence[h.Element], room: int = MOST_SHOWN) -> tuple[list[Markup], int]:
-    """As many of the items as have room in so many characters, at least one; how many are left."""
+    """As many of the items as have room in so many bytes, at least one; how many are left."""
     shown: list[Markup] = []
+    used = 0
     for item in items:
         html = Markup(str(item))  # noqa: S704 - what htpy made is escaped
-        if shown and sum(map(len, shown)) + len(html) > room:
+        used += len(html.encode("utf-8", "replace"))
+        if shown and used > room:
             break
         shown.append(html)
     return shown, len(items) - len(shown)
@@ -169,4 +182,9 @@ def empty(title: str, *words: h.Node) -> h.Element:
 
 def problems_of(problems: Sequence[str]) -> h.Node:
     """What is wrong, each with its remedy."""
-    return h.ul(".problems")[[h.li[spelt(each)] for each in problems]] if problems else None
+    if not problems:
+        return None
+    shown, left = within_room(
+        [h.li[spelt_short(each, LONGEST_PROBLEM)] for each in problems], PROBLEMS_ROOM
+    )
+    return h.ul(".problems")[shown, h.li[f"and {left} more"] if left else None]
