@@ -22,6 +22,7 @@ from toolcrib.dashboard.backends import (
 from toolcrib.dashboard.client_queries import ClientQueries
 from toolcrib.dashboard.event_queries import EventQueries
 from toolcrib.dashboard.rankings import Rankings
+from toolcrib.dashboard.tool_catalog import ToolCatalog
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json
 from toolcrib.review import Desk, ReviewItem, undecided
@@ -132,6 +133,7 @@ class Operations:
         self.clients = ClientQueries(self.events, ask, keys)
         self._crib = OwnCrib(settings)
         self.rankings = Rankings(ask, self._crib)
+        self.tools = ToolCatalog(self._crib)
 
     def close(self) -> None:
         """Let go of what was opened."""

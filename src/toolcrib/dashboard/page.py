@@ -18,15 +18,18 @@ NAVIGATION = {
     "/why": "Why",
     "/servers": "Servers",
     "/gaps": "Gaps",
+    "/tools": "Tools",
     "/clients": "Clients",
 }
-BELOW = {
+WITHIN = {
     "/event": "/live",
     "/server": "/servers",
+    "/tool": "/tools",
+    "/map": "/tools",
     "/profile": "/clients",
     "/conversation": "/clients",
 }
-"""Pages about one thing, and the screen that leads to each."""
+"""Pages that belong to another one."""
 MOST_SHOWN = 24_000
 """Bytes of HTML that a list may take: what is beyond comes when the first are decided on."""
 PROBLEMS_ROOM = 6_000
@@ -52,14 +55,16 @@ class PageView:
     tasks: Mapping[str, ServerTask] = field(default_factory=dict[str, ServerTask])
 
 
-def page(view: PageView, title: str, *content: h.Node, wide: bool = False) -> h.Element:
+def page(
+    view: PageView, title: str, *content: h.Node, wide: bool = False, script: str = ""
+) -> h.Element:
     """A whole page. A `wide` one is for pictures side by side: it is read, and nothing in it lives.
 
     So it is not loaded anew while somebody looks at it, or writes into a form of it.
     """
     waiting = view.overview.waiting
     return h.html(lang="en")[
-        _head(f"({waiting}) {title}" if waiting else title, live=True),
+        _head(f"({waiting}) {title}" if waiting else title, "/static/live.js", script),
         h.body(data_mark=view.mark)[
             h.a(".skip", href="#main")["Skip to the content"],
             h.header(".top")[
@@ -76,7 +81,7 @@ def page(view: PageView, title: str, *content: h.Node, wide: bool = False) -> h.
 def bare_page(title: str, *content: h.Node, script: str = "") -> h.Element:
     """A page for somebody who is not logged in: nothing of ours is on it."""
     return h.html(lang="en")[
-        _head(title, script=script),
+        _head(title, script),
         h.body[
             h.header(".top")[h.span(".brand")["Toolcrib"]],
             h.main("#main.narrow")[h.h1[title], content],
@@ -84,8 +89,7 @@ def bare_page(title: str, *content: h.Node, script: str = "") -> h.Element:
     ]
 
 
-def _head(title: str, *, live: bool = False, script: str = "") -> h.Element:
-    source = "/static/live.js" if live else script
+def _head(title: str, *scripts: str) -> h.Element:
     return h.head[
         h.meta(charset="utf-8"),
         h.meta(name="viewport", content="width=device-width, initial-scale=1"),
@@ -93,13 +97,13 @@ def _head(title: str, *, live: bool = False, script: str = "") -> h.Element:
         h.title[f"{title} · Toolcrib"],
         h.link(rel="icon", href="data:,"),
         h.link(rel="stylesheet", href="/static/dashboard.css"),
-        source and h.script(type="module", src=source),
+        [h.script(type="module", src=each) for each in scripts if each],
     ]
 
 
 def _navigation(view: PageView) -> h.Element:
     def item(path: str, words: str) -> h.Element:
-        here = "page" if view.path == path else "true" if BELOW.get(view.path) == path else None
+        here = "page" if view.path == path else "true" if WITHIN.get(view.path) == path else None
         count = view.overview.waiting if path == "/inbox" else 0
         return h.li[h.a(href=path, aria_current=here)[words, _count(count)]]
 
@@ -165,11 +169,10 @@ def code_words(text: str) -> list[h.Node]:
 def within_room(items: Sequence[h.Element], room: int = MOST_SHOWN) -> tuple[list[Markup], int]:
     """As many of the items as have room in so many bytes, at least one; how many are left."""
     shown: list[Markup] = []
-    used = 0
     for item in items:
         html = Markup(str(item))  # noqa: S704 - what htpy made is escaped
-        used += len(html.encode("utf-8", "replace"))
-        if shown and used > room:
+        room -= len(html.encode("utf-8", "replace"))
+        if shown and room < 0:
             break
         shown.append(html)
     return shown, len(items) - len(shown)
