@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from toolcrib.store.reveals import StoredReveals
     from toolcrib.store.rollups import Rollup, RollupKey
     from toolcrib.store.seals import install_key
-    from toolcrib.store.tickets import TicketBinding, TicketFile, TicketRow
+    from toolcrib.store.tickets import TicketBinding, TicketFile, TicketRow, TicketState
     from toolcrib.store.uses import (
         UseLesson,
         UseLessonKey,
@@ -63,7 +63,7 @@ else:
             "reveals": ("StoredReveals",),
             "rollups": ("Rollup", "RollupKey"),
             "seals": ("install_key",),
-            "tickets": ("TicketBinding", "TicketFile", "TicketRow"),
+            "tickets": ("TicketBinding", "TicketFile", "TicketRow", "TicketState"),
             "uses": (
                 "UseLesson",
                 "UseLessonKey",
@@ -89,6 +89,7 @@ __all__ = [
     "TicketBinding",
     "TicketFile",
     "TicketRow",
+    "TicketState",
     "ToolDecisions",
     "UseLesson",
     "UseLessonKey",
