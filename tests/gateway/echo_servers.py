@@ -29,7 +29,7 @@ class EchoServer:
     def mode(self, client: str, *, modern: bool) -> str:  # noqa: ARG002 - one for all
         return "direct"
 
-    def client_left(self, _connection: Any, _id: int | str) -> None:
+    def client_left(self, connection: Any, id: int | str) -> None:
         """Nothing is held here."""
 
     async def call_plainly(self, context: Any) -> bytes:

@@ -38,7 +38,7 @@ class Halves:
         self.held = 0
         self.context: Any = None
 
-    def client_left(self, _connection: Any, _id: int | str) -> None:
+    def client_left(self, connection: Any, id: int | str) -> None:
         """Nothing is held here."""
 
     async def call_plainly(self, context: Any) -> bytes:

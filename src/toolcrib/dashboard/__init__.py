@@ -1,9 +1,10 @@
-"""The dashboard: what waits for the operator, and how the servers are, in a browser.
+"""The dashboard: what waits for the operator, what happens, and how the servers are, in a browser.
 
     browser ──> loopback ──> WebServer ──> Dashboard ──> a screen: data in, HTML out
                                               │
                                               └──> Operations ──> operator socket ──> the gateway
-                                                              └─> files: definitions, servers, logs
+                                                              └─> files: definitions, servers, logs,
+                                                                  events
 
 A process of its own: the gateway gets no page and no port, and a heavy screen slows no call.
 
@@ -13,9 +14,12 @@ A process of its own: the gateway gets no page and no port, and a heavy screen s
     headers      what every answer says to the browser
     actions      what a button may do, each by its name
     operations   what screens ask and buttons do: of the gateway if one runs, else of files
-    page         the frame of all pages, and their parts; `spelling` spells out what hides
-    screens/     home, inbox, servers: each loads what it shows, and is a function of that
-    static/      the style and the two scripts, as they are written
+    rankings     how searches rank: the same, else of a crib in this process (`backends`)
+    event_queries  what screens ask about events; `event_stream` hands new ones to browsers
+    page         the frame of all pages, and their parts; `spelling` spells out what hides, `bars`
+                 draws
+    screens/     home, inbox, live, why, servers: each loads what it shows, and is a function of it
+    static/      the style and the scripts, as they are written
 
 Strangers' text stands beside a button that allows a call. So text is always escaped and spelt out,
 no script but ours runs, a GET changes nothing, and each button is good for one thing alone. Nothing
@@ -27,13 +31,15 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.dashboard.operations import AskGateway, Operations
+    from toolcrib.dashboard.backends import AskGateway
+    from toolcrib.dashboard.operations import Operations
     from toolcrib.dashboard.process import DashboardOptions, run_dashboard
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "operations": ("AskGateway", "Operations"),
+            "backends": ("AskGateway",),
+            "operations": ("Operations",),
             "process": ("DashboardOptions", "run_dashboard"),
         },
     )
