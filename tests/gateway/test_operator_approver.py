@@ -71,7 +71,7 @@ def visit(
     asked(run)
 
 
-@pytest.mark.plan(42)
+@pytest.mark.plan(100)
 @pytest.mark.parametrize("era", ERAS)
 def test_a_call_that_is_allowed_goes_on_and_the_next_one_waits_again(era: Era):
     shop = Shop()

@@ -40,7 +40,7 @@ class TalkingServer:
         self.mcp_server: Server[Any] = Server("talking", on_call_tool=self._call)
         self.left: list[int | str] = []
 
-    def client_left(self, connection: Any, id: int | str) -> None:
+    def client_left(self, connection: Any, id: int | str) -> None:  # noqa: ARG002 - as `CallServer`
         self.left.append(id)
 
     async def call_plainly(self, context: Any) -> bytes:
