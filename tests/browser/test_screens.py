@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-FIELDS = {"/server": "?name=mail"}
+FIELDS = {
+    "/server": "?name=mail",
+    "/why": "?query=send+a+mail+to+Ann&tool=mcp_mail_search_mail&second=rrf",
+    "/tool": "?name=mcp_mail_search_mail",
+}
 """What stands behind the path of a screen that shows one thing."""
 ADDRESSES = [path + FIELDS.get(path, "") for path in SCREENS]
 PHONE = {"viewport": {"width": 320, "height": 640}}

@@ -70,6 +70,7 @@ from toolcrib.model.search import (
     Ranking,
     UnavailableServer,
     Variant,
+    matches,
 )
 from toolcrib.model.session import ConversationTokens, DeferralTrigger, PrefetchMode
 
@@ -123,6 +124,7 @@ __all__ = [
     "UnavailableServer",
     "Variant",
     "log_nowhere",
+    "matches",
     "with_name",
     "without_name",
 ]
