@@ -60,6 +60,7 @@ def dashboard_command(
             options.settings,
             _asking(options),
             partial(gateway.watch_daemon, daemon_place(options)),
+            lambda: gateway.Keys(options.settings().state_folder),
         ),
         DashboardOptions(options.settings().dashboard, port, on_enter=sys.stdin.isatty()),
         on_link,

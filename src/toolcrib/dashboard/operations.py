@@ -11,7 +11,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, cast
 
-from toolcrib.dashboard.backends import AskGateway, OwnCrib, WatchGateway, watch_nothing
+from toolcrib.dashboard.backends import (
+    AskGateway,
+    NoKeys,
+    OpenKeys,
+    OwnCrib,
+    WatchGateway,
+    watch_nothing,
+)
+from toolcrib.dashboard.client_queries import ClientQueries
 from toolcrib.dashboard.event_queries import EventQueries
 from toolcrib.dashboard.rankings import Rankings
 from toolcrib.dashboard.tool_catalog import ToolCatalog
@@ -108,8 +116,8 @@ class ServerLogTail(NamedTuple):
 class Operations:
     """What the operator sees and does. `settings` reads them anew each time.
 
-    What is asked about events is asked of `events`. Everything here raises `ToolcribError`, with
-    what to do next.
+    What is asked about events is asked of `events`, what about clients of `clients`. Everything
+    here raises `ToolcribError`, with what to do next.
     """
 
     def __init__(
@@ -117,10 +125,12 @@ class Operations:
         settings: Callable[[], Settings],
         ask: AskGateway,
         watch: WatchGateway = watch_nothing,
+        keys: OpenKeys = NoKeys,
     ) -> None:
         self._settings = settings
         self._ask = ask
         self.events = EventQueries(settings, ask, watch)
+        self.clients = ClientQueries(self.events, ask, keys)
         self._crib = OwnCrib(settings)
         self.rankings = Rankings(ask, self._crib)
         self.tools = ToolCatalog(self._crib)

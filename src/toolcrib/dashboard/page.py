@@ -9,7 +9,7 @@ from markupsafe import Markup
 from toolcrib.dashboard.actions import ACTIONS, ServerTask
 from toolcrib.dashboard.login import Notice
 from toolcrib.dashboard.operations import Overview
-from toolcrib.dashboard.spelling import spelt, visible
+from toolcrib.dashboard.spelling import spelt, spelt_short, visible
 
 NAVIGATION = {
     "/": "Home",
@@ -17,12 +17,23 @@ NAVIGATION = {
     "/live": "Live",
     "/why": "Why",
     "/servers": "Servers",
+    "/gaps": "Gaps",
     "/tools": "Tools",
+    "/clients": "Clients",
 }
-WITHIN = {"/event": "/live", "/server": "/servers", "/tool": "/tools", "/map": "/tools"}
+WITHIN = {
+    "/event": "/live",
+    "/server": "/servers",
+    "/tool": "/tools",
+    "/map": "/tools",
+    "/profile": "/clients",
+    "/conversation": "/clients",
+}
 """Pages that belong to another one."""
 MOST_SHOWN = 24_000
 """Bytes of HTML that a list may take: what is beyond comes when the first are decided on."""
+PROBLEMS_ROOM = 6_000
+LONGEST_PROBLEM = 600
 NEW_LINK = "press Enter where `toolcrib dashboard` runs, or run it again"
 
 
@@ -174,4 +185,9 @@ def empty(title: str, *words: h.Node) -> h.Element:
 
 def problems_of(problems: Sequence[str]) -> h.Node:
     """What is wrong, each with its remedy."""
-    return h.ul(".problems")[[h.li[spelt(each)] for each in problems]] if problems else None
+    if not problems:
+        return None
+    shown, left = within_room(
+        [h.li[spelt_short(each, LONGEST_PROBLEM)] for each in problems], PROBLEMS_ROOM
+    )
+    return h.ul(".problems")[shown, h.li[f"and {left} more"] if left else None]
