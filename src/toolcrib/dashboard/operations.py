@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self, cast
 from toolcrib.dashboard.backends import (
     AskGateway,
     NoKeys,
+    OpenCrib,
     OpenKeys,
     OwnCrib,
     WatchGateway,
@@ -116,9 +117,12 @@ class ServerLogTail(NamedTuple):
 class Operations:
     """What the operator sees and does. `settings` reads them anew each time.
 
-    What is asked about events is asked of `events`, what about clients of `clients`. Everything
-    here raises `ToolcribError`, with what to do next.
+    What is asked about events is asked of `events`, what about clients of `clients`. `crib` stands
+    for one of these settings. Everything here raises `ToolcribError`, with what to do next.
+    `is_operator`: whoever looks may act.
     """
+
+    is_operator = True
 
     def __init__(
         self,
@@ -126,18 +130,19 @@ class Operations:
         ask: AskGateway,
         watch: WatchGateway = watch_nothing,
         keys: OpenKeys = NoKeys,
+        crib: OpenCrib | None = None,
     ) -> None:
         self._settings = settings
         self._ask = ask
         self.events = EventQueries(settings, ask, watch)
         self.clients = ClientQueries(self.events, ask, keys)
-        self._crib = OwnCrib(settings)
-        self.rankings = Rankings(ask, self._crib)
-        self.tools = ToolCatalog(self._crib)
+        self._own = OwnCrib(settings)
+        self.rankings = Rankings(ask, crib or self._own)
+        self.tools = ToolCatalog(crib or self._own)
 
     def close(self) -> None:
         """Let go of what was opened."""
-        self._crib.close()
+        self._own.close()
 
     def look(self) -> Overview:
         """How things are now. A gateway that does not answer is told of as a problem."""
