@@ -5,13 +5,26 @@ from dataclasses import dataclass, field
 
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.tickets import ApprovalRequest
-from toolcrib.model import CallError, Event, Json, Outcome
+from toolcrib.model import (
+    CallError,
+    CallTrace,
+    Event,
+    Json,
+    Outcome,
+    SpanRecord,
+    read_traceparent,
+    trace_id,
+)
+from toolcrib.observe import mask_personal
 from toolcrib.strict_json import json_digest
 
 
 @dataclass(slots=True)
 class CallRecord:
-    """What the door has seen of a call so far. `request` is there once the tool is known."""
+    """What the door has seen of a call so far. `request` is there once the tool is known.
+
+    `trace` is its span. `outcome` is held only for a span that is to say what came of it.
+    """
 
     caller: Caller
     name: str
@@ -23,9 +36,12 @@ class CallRecord:
     error: CallError | None = None
     seconds: float = 0.0
     repaired: int = 0
+    trace: CallTrace | None = None
+    outcome: Outcome | None = None
 
-    def end(self, outcome: Outcome) -> None:
-        """The call is over. Of its result nothing is held."""
+    def end(self, outcome: Outcome, *, hold: bool = False) -> None:
+        """The call is over. Of its result nothing is held, unless the operator wants it sent."""
+        self.outcome = outcome if hold else None
         self.error, self.repaired = outcome.error, len(outcome.repaired)
         self.seconds = time.monotonic() - self.began
 
@@ -50,6 +66,23 @@ class CallRecord:
             server=self.source,
             seconds=self.seconds,
             code=error.code if error else "",
-            trace=origin.trace,
+            trace=trace_id(self.trace.span if self.trace else ""),
             facts=facts,
+        )
+
+    def span(self) -> SpanRecord:
+        """The span of it; there is a trace."""
+        request, error, trace = self.request, self.error, self.trace or CallTrace("")
+        facts: dict[str, Json] = {"verdict": self.verdict, "repaired": self.repaired}
+        if error:
+            facts["effect"] = error.effect
+        if self.source:
+            facts["server"] = self.source
+        if self.outcome and request:
+            facts |= {"arguments": request.arguments, "result": self.outcome.content}
+        parent = read_traceparent(self.caller.origin.trace)
+        name = request.name if request else mask_personal(self.name)
+        code = error.code if error else ""
+        return SpanRecord(
+            "execute", self.at, self.seconds, trace.span, parent, trace.state, name, code, facts
         )

@@ -9,6 +9,10 @@
 `masking`    takes mails, tokens, numbers and the like out of what people and models wrote
 `watcher`    what is in memory for those who look on; `RecentQueries` are in no file
 
+`tracing`    `Tracer`: takes spans that are over, and has them sent by a thread of its own
+`otlp`       sends them to a collector; `durations` counts what MCP requests took, `otel_names` has
+             the names of the conventions, `http_post` is the way there
+
 The disk gets numbers and names. Of arguments there is a hash, of results nothing. Queries stay in
 memory; with `observe.keep_queries` they are kept for a week, masked. The file is a matter of
 `toolcrib.store`. Whoever sees something happen makes the event: nothing here knows a search.
@@ -21,7 +25,9 @@ from toolcrib.lazy import lazy_names
 if TYPE_CHECKING:
     from toolcrib.observe.event_log import EventLog, Record, drop
     from toolcrib.observe.masking import mask_personal
-    from toolcrib.observe.recording import conversation_mark
+    from toolcrib.observe.otlp import OtlpExporter, OtlpTarget
+    from toolcrib.observe.recording import conversation_mark, one_line
+    from toolcrib.observe.tracing import SpanExporter, Tracer, call_trace, can_export, child_of
     from toolcrib.observe.watcher import LoggedEvent, Watcher
 else:
     __getattr__, __dir__ = lazy_names(
@@ -29,7 +35,9 @@ else:
         {
             "event_log": ("EventLog", "Record", "drop"),
             "masking": ("mask_personal",),
-            "recording": ("conversation_mark",),
+            "otlp": ("OtlpExporter", "OtlpTarget"),
+            "recording": ("conversation_mark", "one_line"),
+            "tracing": ("SpanExporter", "Tracer", "call_trace", "can_export", "child_of"),
             "watcher": ("LoggedEvent", "Watcher"),
         },
     )
@@ -37,9 +45,17 @@ else:
 __all__ = [
     "EventLog",
     "LoggedEvent",
+    "OtlpExporter",
+    "OtlpTarget",
     "Record",
+    "SpanExporter",
+    "Tracer",
     "Watcher",
+    "call_trace",
+    "can_export",
+    "child_of",
     "conversation_mark",
     "drop",
     "mask_personal",
+    "one_line",
 ]

@@ -25,6 +25,7 @@ from toolcrib.sources.mcp.lifecycle.notifications import (
     ResourceWatchers,
     Serve,
 )
+from toolcrib.sources.mcp.lifecycle.request_spans import traced_request, traced_start
 from toolcrib.sources.mcp.lifecycle.server_loop import CallSlots, ServerLoop, on_callers_loop
 from toolcrib.sources.mcp.lifecycle.startup import ServerStart, StartPhase, StartProgress
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
@@ -113,7 +114,9 @@ class ServerSupervisor:
                 connection, context = await self._ready(context, check)
                 try:
                     deadline = context.deadline.sooner(self.config.call_timeout_s)
-                    outcome = await connection.request(request, replace(context, deadline=deadline))
+                    context = replace(context, deadline=deadline)
+                    send, config = connection.request, self.config
+                    outcome = await traced_request(send, request, context, config)
                 finally:
                     self._slots.leave()
                 return self._learn_from(outcome)
@@ -135,7 +138,9 @@ class ServerSupervisor:
             connection = self._connection
             if connection is None or connection.lost:
                 progress = StartProgress(self.config.id, context, lambda: self.phase)
-                connection, context = await progress.until(self._awake()), progress.after()
+                awake = progress.until(self._awake())
+                connection = await traced_start(awake, context, self.config.id)
+                context = progress.after()
             async with asyncio.timeout(context.deadline.left_s):
                 await self._slots.enter()
                 await self._check_fresh(connection, check)
