@@ -1,7 +1,7 @@
 """A collector of OpenTelemetry: takes OTLP over real HTTP, and decodes what it gets."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -111,7 +111,7 @@ def _values(attributes: Sequence[Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def otlp_collector(port: int = 0) -> Iterator[OtlpCollector]:
+def otlp_collector(port: int = 0) -> Generator[OtlpCollector]:
     """One that listens on this port, or on one of its own."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -123,7 +123,7 @@ def otlp_collector(port: int = 0) -> Iterator[OtlpCollector]:
             self.end_headers()
             self.wfile.write(reply)
 
-        def log_message(self, format: str, *args: object) -> None:
+        def log_request(self, *_: object) -> None:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:

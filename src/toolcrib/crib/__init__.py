@@ -23,8 +23,8 @@
 
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway and the commands reach past the programs' side with
-`inventory_of(crib)`, `events_of(crib)`, `tracer_in(crib)` and `use_history_of(crib)`; nobody else is
-promised what is there.
+`inventory_of(crib)`, `events_of(crib)`, `tracer_in(crib)` and `use_history_of(crib)`; nobody else
+is promised what is there.
 """
 
 from typing import TYPE_CHECKING

@@ -133,8 +133,8 @@ class Answer(Sequence[Hit]):
     also `nearest` names, `namespaces` (source → number of capabilities) and, if there are few,
     their `names` (source → names). `note` explains the answer in a sentence or two, if it needs
     that. `unavailable` are servers that the query may be about, and whose tools cannot be used now.
-    `variants` is how many wordings of a free text were looked up, `candidates` how many capabilities
-    they found.
+    `variants` is how many wordings of a free text were looked up, and `candidates` how many
+    capabilities they found.
     """
 
     query: str
