@@ -15,7 +15,7 @@ from toolcrib.dashboard.operations import (
     NO_DEFINITIONS,
     Definitions,
     Overview,
-    ServerLog,
+    ServerLogTail,
     WaitingCall,
 )
 from toolcrib.dashboard.page import MOST_SHOWN, PageView
@@ -75,13 +75,13 @@ HOSTILE_DATA: dict[str, Any] = {
     "/": (BAD,),
     "/inbox": Definitions((HOSTILE_ITEM,), 2, (BAD,)),
     "/servers": None,
-    "/server": ServerLog(BAD, (BAD,)),
+    "/server": ServerLogTail(BAD, (BAD,)),
 }
 NO_DATA: dict[str, Any] = {
     "/": (),
     "/inbox": NO_DEFINITIONS,
     "/servers": None,
-    "/server": ServerLog("gone"),
+    "/server": ServerLogTail("gone"),
 }
 
 

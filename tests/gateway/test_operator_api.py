@@ -13,6 +13,7 @@ from tests.gateway.live_daemon import LiveDaemon, entry, listed, pid_of
 from tests.waiting import HANG_S, let_pass_async
 from toolcrib.connect import DaemonFiles
 from toolcrib.crib import Crib, CribIndex
+from toolcrib.dashboard.screens import SCREENS
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
 from toolcrib.gateway import ask_daemon, operator_api
@@ -116,7 +117,10 @@ def test_what_is_no_deed_is_refused(tmp_path: Path, line: bytes):
     asyncio.run(scenario())
 
 
-DEEDS = ["status", "stop", "reload", "approvals", "decide", "stop_server"]
+DEEDS = [
+    *("status", "stop", "reload", "approvals", "decide", "stop_server"),
+    *("watch", "queries", "sets", "profiles"),
+]
 
 
 @pytest.mark.plan(45)
@@ -142,16 +146,7 @@ def test_neither_http_nor_a_shim_leads_to_the_operators_side(tmp_path: Path):
     asyncio.run(scenario())
 
 
-PAGES = [
-    "/",
-    "/login",
-    "/inbox",
-    "/servers",
-    "/server",
-    "/pulse",
-    "/act/allow_call",
-    "/static/live.js",
-]
+PAGES = [*SCREENS, "/login", "/pulse", "/stream", "/act/allow_call", "/static/live.js"]
 
 
 @pytest.mark.plan(98)

@@ -16,7 +16,7 @@ REACHABLE = """
 import sys
 import toolcrib, toolcrib.crib.crib, toolcrib.execute.door, toolcrib.adapters.langgraph
 import toolcrib.sources.settings_sources, toolcrib.sources.apps.registry
-import toolcrib.sources.mcp.client.connection
+import toolcrib.sources.mcp.client.connection, toolcrib.sources.mcp.trust
 print("\\n".join(name for name in sys.modules if name.startswith("toolcrib")))
 """
 
@@ -29,7 +29,7 @@ def test_what_serves_models_does_not_even_load_the_desk():
     assert [name for name in loaded if name.startswith(OPERATOR)] == []
 
 
-def test_only_commands_use_the_desk():
+def test_only_the_operators_surfaces_use_the_desk():
     """Which of them may: the contract `review-desk` says so."""
     users = {
         path.relative_to(ROOT).parts[0]
@@ -37,7 +37,7 @@ def test_only_commands_use_the_desk():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(OPERATOR)
     }
-    assert users == {"cli", "review"}
+    assert users == {"cli", "dashboard", "review"}
 
 
 def test_no_source_writes_a_verdict_by_hand():

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from tests.waiting import HANG_S
 from toolcrib.model import Deadline, InputRequest
 from toolcrib.system import DEADLINE_PASSED, CallQuestions, DeadlineTimer, deadline, done_in_time
 
@@ -92,18 +93,18 @@ def test_a_tool_that_asks_without_end_is_heard_no_more():
 
 
 def test_a_timer_ends_what_is_late_and_nothing_else():
-    async def test(seconds):
+    async def test(seconds, *, is_endless):
         try:
             with DeadlineTimer(Deadline(seconds)):
-                await asyncio.sleep(0.2)
+                await (asyncio.Event().wait() if is_endless else asyncio.sleep(0))
         except TimeoutError:
             await asyncio.sleep(0)  # the task itself goes on
             return "late"
         return "done"
 
-    assert asyncio.run(test(0.05)) == "late"
-    assert asyncio.run(test(0)) == "late"
-    assert asyncio.run(test(60)) == "done"
+    assert asyncio.run(test(0.05, is_endless=True)) == "late"
+    assert asyncio.run(test(0, is_endless=True)) == "late"
+    assert asyncio.run(test(HANG_S, is_endless=False)) == "done"
 
 
 def test_a_timer_moves_on_while_its_deadline_is_paused():

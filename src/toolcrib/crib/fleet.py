@@ -67,7 +67,8 @@ class Fleet:
     def open(self, servers: McpServers | None, open_later: Callable[[], McpServers]) -> None:
         """Take in the servers of the settings, once.
 
-        None if they name no file with servers: others may, and then `open_later` is called first.
+        None if they name no file with servers: others may, and are taken into what `open_later`
+        gives, which has none.
         """
         self._configured, self._open_later = servers, open_later
         if servers is not None:

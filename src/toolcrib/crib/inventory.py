@@ -93,14 +93,14 @@ class Inventory:
 
     def open(self, loop: AbstractEventLoop | None) -> None:
         """Take in every source that the settings name, once."""
-        open_servers = partial(self._open_servers, loop)
-        servers = open_servers() if self.settings.mcp_config else None
+        files = self.settings.mcp_config
+        servers = self._open_servers(loop, files) if files else None
         named = servers and (servers.sources or servers.broken or servers.broken_files)
         found = sources_from_settings(self.settings, self._functions, has_servers=bool(named))
         self._problems = found.problems
         self.add_source(*found.sources)
         self._look_in_pack()
-        self.fleet.open(servers, open_servers)
+        self.fleet.open(servers, partial(self._open_servers, loop, ()))
         if self.settings.apps.enabled and self._apps_folder.exists():  # without one, nobody joined
             self._problems += self._apps.problems
         links = unresolved_links(found.sources, self.entries(), self.pool.candidates)
@@ -311,11 +311,11 @@ class Inventory:
             if pack := PoolPack.open(packs.pool, packs.key):
                 self.pool.adopt(pack)
 
-    def _open_servers(self, loop: AbstractEventLoop | None) -> McpServers:
-        """The MCP servers that the settings name. They live on the loop, if one is given."""
+    def _open_servers(self, loop: AbstractEventLoop | None, files: Sequence[Path]) -> McpServers:
+        """The MCP servers that these files name. They live on the loop, if one is given."""
         settings = self.settings
         rules, folder = mcp_rules_of(settings), settings.state_folder
-        return mcp.McpServers.open(settings.mcp_config, folder, loop, rules, self._record)
+        return mcp.McpServers.open(files, folder, loop, rules, self._record)
 
     @property
     def _apps_folder(self) -> Path:

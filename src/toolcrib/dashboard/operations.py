@@ -102,7 +102,7 @@ class Definitions:
 NO_DEFINITIONS = Definitions((), 0)
 
 
-class ServerLog(NamedTuple):
+class ServerLogTail(NamedTuple):
     """The last lines that a server wrote, the newest last."""
 
     server: str
@@ -148,13 +148,15 @@ class Operations:
         found = {server for server, tool in tools if _drives_browser(f"{server} {tool}")}
         return tuple(sorted(found))
 
-    def log(self, server: str) -> ServerLog:
+    def log(self, server: str) -> ServerLogTail:
         """The last lines of a server's log; none of a server that is not there."""
         settings = self._settings()
         known = read_servers(settings.mcp_config)
         if server not in {*(each.id for each in known.servers), *known.broken}:
-            return ServerLog(server)
-        return ServerLog(server, last_log_lines(log_path(settings.state_folder, server), LOG_LINES))
+            return ServerLogTail(server)
+        return ServerLogTail(
+            server, last_log_lines(log_path(settings.state_folder, server), LOG_LINES)
+        )
 
     def decide_call(self, id: str, *, allowed: bool) -> None:
         """Allow one call, or deny it, by its full ticket."""

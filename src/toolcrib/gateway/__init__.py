@@ -17,7 +17,8 @@ reload replaces its `serving_state`. `limits` bounds connections and requests. `
 lists servers and keeps the index; `file_watcher` sees that a file has changed. `surface_recorder`
 keeps the first replies, which clients get while the next daemon loads. The command line
 reaches a running daemon by `operator_client`. What commands ask about the pool is answered by
-`command_queries`, with a daemon (`operator_commands`) and without.
+`command_queries`, with a daemon (`operator_commands`) and without. What clients do leaves events
+(`client_events`), and `operator_clients` hands them on to whoever looks on.
 
 It is not where tools are called or approved (`execute`), nor where servers are started
 (`sources.mcp`): it asks the crib for both. Loading this costs nothing; `server`, `daemon` and
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         call_by_daemon,
         is_daemon_running,
         query_daemon,
+        watch_daemon,
     )
     from toolcrib.gateway.principal import DEFAULT_PROFILE, local_principal, profile_named
     from toolcrib.gateway.stdio import OpenGateway, open_gateway, serve_stdio
@@ -61,6 +63,7 @@ else:
                 "call_by_daemon",
                 "is_daemon_running",
                 "query_daemon",
+                "watch_daemon",
             ),
             "principal": ("DEFAULT_PROFILE", "local_principal", "profile_named"),
             "stdio": ("OpenGateway", "open_gateway", "serve_stdio"),
@@ -88,4 +91,5 @@ __all__ = [
     "run_daemon",
     "serve_stdio",
     "stamps_of",
+    "watch_daemon",
 ]

@@ -10,8 +10,10 @@ from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.client_approver import client_approver
 from toolcrib.gateway.principal import Principal
 from toolcrib.model import (
+    NO_ORIGIN,
     Entry,
     EntryTraits,
+    EventOrigin,
     JsonObject,
     Kind,
     Outcome,
@@ -54,6 +56,11 @@ class CallerView:
         """The names of `tools`; no definition is read for them."""
         return self._session.core_names
 
+    def tool_entries(self) -> tuple[Entry, ...]:
+        """The entries of `tools`; the same holds of them."""
+        entries = self.visible.entries
+        return tuple(entries[name] for name in self.tool_names() if name in entries)
+
     def pinned(self) -> tuple[ToolInfo, ...]:
         """The tools that are listed whatever the mode, by source and name."""
         pins, visible = self.principal.profile.pins, self.visible
@@ -66,10 +73,14 @@ class CallerView:
         return self._crib.search("", limit=1, caller=self.principal.caller).unavailable
 
     def search(
-        self, queries: Sequence[str], limit: int | None = None, kinds: Iterable[Kind] = ()
+        self,
+        queries: Sequence[str],
+        limit: int | None = None,
+        kinds: Iterable[Kind] = (),
+        origin: EventOrigin = NO_ORIGIN,
     ) -> SearchResult:
         """What fits each query. May take a while: an embedder may be asked."""
-        caller, only = self.principal.caller, frozenset(kinds)
+        caller, only = replace(self.principal.caller, origin=origin), frozenset(kinds)
         answers = tuple(
             self._crib.search(query, limit=limit, kinds=only, caller=caller) for query in queries
         )
@@ -79,12 +90,13 @@ class CallerView:
         """All about an entry that the principal may see. May read the store, or a skill's file."""
         return self._crib.read(name, caller=self.principal.caller)
 
-    async def call(
+    async def call(  # noqa: PLR0913 - what a call may have, each by its name
         self,
         entry: Entry,
         arguments: JsonObject | str,
         channel: CallChannel,
         *,
+        origin: EventOrigin = NO_ORIGIN,
         pin: str = "",
         read_only: bool = False,
     ) -> Outcome:
@@ -93,7 +105,7 @@ class CallerView:
         return await self._crib.call(
             entry.name,
             arguments,
-            caller=caller,
+            caller=replace(caller, origin=origin),
             pin=pin,
             approver=client_approver(self._crib.settings.approval, self.principal, channel),
             progress=channel.progress,

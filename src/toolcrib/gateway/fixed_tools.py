@@ -7,6 +7,7 @@ from typing import Final, TypeAlias, cast
 from toolcrib.execute import ArgumentCheck, CallRefused, is_little
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.caller_view import CallerView
+from toolcrib.gateway.client_events import ClientEvents, origin_of
 from toolcrib.gateway.fixed_tool_arguments import CallRequest, read_call, read_names, read_search
 from toolcrib.gateway.fixed_tool_definitions import (
     CALL,
@@ -18,7 +19,7 @@ from toolcrib.gateway.fixed_tool_definitions import (
     RESULT,
     SEARCH,
 )
-from toolcrib.gateway.reveal_sets import RevealSets
+from toolcrib.gateway.reveal_sets import RevealSets, new_handle
 from toolcrib.gateway.sdk import Context, Result
 from toolcrib.gateway.tool_results import outcome_result, text_result
 from toolcrib.model import Entry, Json, JsonObject, Kind
@@ -44,8 +45,11 @@ _TOO_MANY = f"Only the first {MOST_QUERIES} queries were looked up; search again
 class FixedTools:
     """The fixed tools of one principal. What a model says wrong raises `CallRefused`, no more."""
 
-    def __init__(self, view: CallerView, sets: RevealSets, reveal: Reveal) -> None:
+    def __init__(
+        self, view: CallerView, sets: RevealSets, events: ClientEvents, reveal: Reveal
+    ) -> None:
         self._view = view
+        self._events = events
         self._reveal = reveal
         self._sets = sets
         self._check = ArgumentCheck()
@@ -68,22 +72,28 @@ class FixedTools:
         handle = cast("str", given.get("set") or "")
         pins = self._sets.pins(handle) if handle else None
         every = tuple(dict.fromkeys(queries)) or _set_query(pins or ())
-        found = await asyncio.to_thread(self._view.search, every[:MOST_QUERIES], limit, kinds)
+        new = new_handle()
+        origin = origin_of(channel.context, new if pins is None else handle)
+        found = await asyncio.to_thread(
+            self._view.search, every[:MOST_QUERIES], limit, kinds, origin
+        )
         is_lost = bool(handle) and pins is None
         notes = [_LOST_SET] * is_lost + [_TOO_MANY] * (len(every) > MOST_QUERIES)
-        handle = self._remember(handle, found)
+        handle = self._remember(handle, found, new)
         await self._reveal(channel.context, found)
         text = search_text(found, handle, self._view.settings.session.answer_tokens, notes)
+        shown = [tool.name for tool in found.tools if tool.name not in (pins or ())]
+        self._events.shown(origin, shown, text, handle)
         meta: dict[str, Json] = {SET_KEY: handle, TOOLS_KEY: [tool.name for tool in found.tools]}
         if missing := found.unavailable():
             meta[UNAVAILABLE_KEY] = missing
         return text_result(text, meta)
 
-    def _remember(self, handle: str, found: SearchResult) -> str:
+    def _remember(self, handle: str, found: SearchResult, new: str) -> str:
         """The handle of the set that has these tools; a search that found none makes no set."""
         if not found.tools and not handle:
             return ""
-        return self._sets.add(handle, {tool.name: tool.pin for tool in found.tools})
+        return self._sets.add(handle, {tool.name: tool.pin for tool in found.tools}, new)
 
     async def _describe(self, given: JsonObject) -> Result:
         names = cast("Sequence[str]", given["names"])
@@ -109,6 +119,7 @@ class FixedTools:
             entry,
             request.arguments,
             channel,
+            origin=origin_of(channel.context, request.set),
             pin=self._revealed_pin(entry, request.set),
             read_only=read_only,
         )

@@ -2,7 +2,8 @@
 
 Small requests as JSON lines, on a socket of its own, for our own user only. Neither MCP nor HTTP
 leads here: no tool that a model may call can decide anything. What the commands that look at the
-pool or call a tool ask is in `operator_commands`.
+pool or call a tool ask is in `operator_commands`; what is asked about clients is in
+`operator_clients`.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from toolcrib.crib import inventory_of
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.execute import Ticket
 from toolcrib.gateway.limits import RequestLimiter
+from toolcrib.gateway.operator_clients import client_handlers
 from toolcrib.gateway.operator_commands import command_handlers
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
@@ -45,6 +47,11 @@ class OperatorConnection:
         """Say how far it is. Nobody waits until that is read."""
         if not self._writer.is_closing():
             self._writer.write(_line({"told": progress}))
+
+    async def send(self, progress: Json) -> None:
+        """The same, and wait until there is room for more. Raises `OSError` once they have left."""
+        self.report(progress)
+        await self._writer.drain()
 
     async def receive(self) -> Json:
         """What the operator says next; None once they have left, or say what cannot be read."""
@@ -143,7 +150,8 @@ def operator_handlers(daemon: OperatedDaemon) -> Mapping[str, OperatorHandler]:
         return True
 
     named = {each.__name__: each for each in (status, stop, reload, approvals, decide)}
-    return {**named, **_server_handlers(daemon), **command_handlers(daemon)}
+    others = _server_handlers(daemon), command_handlers(daemon), client_handlers(daemon)
+    return {**named, **{name: each for some in others for name, each in some.items()}}
 
 
 def _server_handlers(daemon: OperatedDaemon) -> Mapping[str, OperatorHandler]:

@@ -141,6 +141,26 @@ def query_daemon(
     return None
 
 
+def watch_daemon(files: DaemonFiles) -> Generator[Mapping[str, Any]]:
+    """What happens at the running daemon, from now on: `events`, and how many were `skipped`.
+
+    Something comes every `ALIVE_S`. It ends when the daemon does, at once if none runs, or one that
+    knows no such request. Raises `OSError` if it falls silent.
+    """
+    info = files.read_info()
+    if info is None:
+        return
+    with _connected(info, SILENT_S) as connection:
+        _send(connection, {"do": "watch"})
+        with closing(_lines(connection)) as lines:
+            for line in lines:
+                match line:
+                    case {"told": dict(told)}:
+                        yield told
+                    case _:
+                        return
+
+
 def call_by_daemon(
     files: DaemonFiles,
     on_ready: Callable[[Mapping[str, Any]], None],

@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 
+from toolcrib.model import Json
+from toolcrib.observe import conversation_mark
+
 MOST_SETS = 256
 MOST_TOOLS = 64
 UNUSED_S = 3600.0
@@ -22,6 +25,11 @@ class RevealSet:
 
     expires: float
     pins: OrderedDict[str, str] = field(default_factory=OrderedDict[str, str])
+
+
+def new_handle() -> str:
+    """A handle that nobody can guess."""
+    return secrets.token_urlsafe(16)
 
 
 class RevealSets:
@@ -36,16 +44,16 @@ class RevealSets:
         self._sets: OrderedDict[str, RevealSet] = OrderedDict()
         self._changing = Lock()
 
-    def add(self, handle: str, pins: Mapping[str, str]) -> str:
+    def add(self, handle: str, pins: Mapping[str, str], new: str = "") -> str:
         """Put these behind what the set has; returns its handle.
 
         A tool that was shown anew has the new pin. A handle that is not known, or is empty, makes
-        a new set under a new handle.
+        a new set under a new handle: `new`, where the caller has made one.
         """
         with self._changing:
             found = self._found(handle)
             if found is None:
-                handle, found = secrets.token_urlsafe(16), RevealSet(0)
+                handle, found = new or new_handle(), RevealSet(0)
                 self._sets[handle] = found
             found.pins.update(pins)
             while len(found.pins) > MOST_TOOLS:
@@ -63,6 +71,20 @@ class RevealSets:
                 return None
             self._touch(handle, found)
             return dict(found.pins)
+
+    def describe(self) -> list[dict[str, Json]]:
+        """Every set for the operator, the one used last first; by a mark, and not by its handle."""
+        with self._changing:
+            self._found("")
+            now = self._clock()
+            return [
+                {
+                    "set": conversation_mark(handle),
+                    "tools": list(each.pins),
+                    "unused_s": round(UNUSED_S - (each.expires - now), 1),
+                }
+                for handle, each in reversed(self._sets.items())
+            ]
 
     def _touch(self, handle: str, found: RevealSet) -> None:
         found.expires = self._clock() + UNUSED_S

@@ -11,6 +11,7 @@ times at once. `GatewayServers` makes one for each principal when it is first ne
 """
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from functools import partial
@@ -24,6 +25,7 @@ from toolcrib.execute import CallRefused
 from toolcrib.gateway import sdk
 from toolcrib.gateway.call_channel import CallChannel, set_log_level
 from toolcrib.gateway.caller_view import CallerView
+from toolcrib.gateway.client_events import ClientEvents, SentList, origin_of
 from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 from toolcrib.gateway.fixed_tools import FixedTools
 from toolcrib.gateway.input_requests import InputRequests
@@ -38,7 +40,8 @@ from toolcrib.gateway.tool_list import ToolList, has_output_schema
 from toolcrib.gateway.tool_results import error_result, outcome_result
 from toolcrib.model import CallError, JsonObject, ToolInfo
 from toolcrib.pool import TOOLS_UPDATED, ToolsUpdated
-from toolcrib.session import SearchResult
+from toolcrib.session import Prices, SearchResult
+from toolcrib.text import token_counter
 
 NAME: Final = "toolcrib"
 COMPLETE: Final = "complete"
@@ -54,12 +57,15 @@ _GREETINGS = frozenset({"initialize", "server/discover"})
 class GatewayServer:
     """What one principal sees. Made for one event loop; `close` when they are gone for good."""
 
-    def __init__(self, crib: Crib, principal: Principal) -> None:
+    def __init__(self, crib: Crib, principal: Principal, prices: Prices | None = None) -> None:
+        """`prices` are those of definitions, where servers of other principals have them too."""
         self.principal = principal
+        self.sets = RevealSets()
         self._view = CallerView(crib, principal)
+        self._events = ClientEvents(crib, self._view, prices or Prices(token_counter))
         self._input_requests = InputRequests(principal)
         self._spans = RequestSpans(tracer_in(crib), self._knows)
-        self._fixed_tools = FixedTools(self._view, RevealSets(), self._reveal)
+        self._fixed_tools = FixedTools(self._view, self.sets, self._events, self._reveal)
         self._tool_list = ToolList(self._view)
         self._notifier = ToolListNotifier(partial(self._listed, "", (), modern=True))
         self._offers = OfferHandlers(crib, principal, self._input_requests, self._notifier.publish)
@@ -110,6 +116,7 @@ class GatewayServer:
         """Add the instructions to a greeting: they depend on the client and on the catalog."""
         result = await call_next(ctx)
         if ctx.method in _GREETINGS and isinstance(result, dict):
+            self._events.greeted(ctx)
             mode = self.mode(_client_name(ctx.params), modern=sdk.is_modern(ctx))
             return {**result, "instructions": await asyncio.to_thread(self._instructions, mode)}
         return result
@@ -125,7 +132,10 @@ class GatewayServer:
         def list_now() -> list[sdk.Result]:
             return self._listed(client, _revealed(connection), modern=modern)
 
+        began = time.perf_counter()
         tools = await asyncio.to_thread(list_now)
+        sent = SentList(self.mode(client, modern=modern), tools, self._view.tool_entries())
+        self._events.listed(context, sent, time.perf_counter() - began)
         if not modern:
             self._notifier.listed(connection, tools, list_now)
         return {"resultType": COMPLETE, "tools": tools}
@@ -159,7 +169,8 @@ class GatewayServer:
     ) -> sdk.Result:
         """Call a tool that is listed by its own name. Raises `CallRefused`."""
         entry = self._view.visible.resolve(name)
-        outcome = await self._view.call(entry, arguments, channel)
+        origin = origin_of(channel.context)
+        outcome = await self._view.call(entry, arguments, channel, origin=origin)
         promised = has_output_schema(entry.capability)
         return outcome_result(outcome, modern=channel.is_modern, promised=promised)
 
@@ -213,6 +224,7 @@ class GatewayServers:
 
     def __init__(self, crib: Crib) -> None:
         self._crib = crib
+        self._prices = Prices(token_counter)
         self._servers: OrderedDict[Principal, GatewayServer] = OrderedDict()
         self._changing = Lock()
 
@@ -221,11 +233,18 @@ class GatewayServers:
         with self._changing:
             server = self._servers.get(principal)
             if server is None:
-                server = self._servers[principal] = GatewayServer(self._crib, principal)
+                server = self._servers[principal] = GatewayServer(
+                    self._crib, principal, self._prices
+                )
             self._servers.move_to_end(principal)
             while len(self._servers) > MOST_SERVERS:
                 self._servers.popitem(last=False)[1].close()
             return server
+
+    def all(self) -> tuple[GatewayServer, ...]:
+        """Those that there are, the one used last at the end."""
+        with self._changing:
+            return tuple(self._servers.values())
 
     def close(self) -> None:
         """Close them all."""

@@ -40,8 +40,8 @@ class _CallClock:
 class Deadline:
     """When a call has to be done: so many seconds from now. Safe to share between threads."""
 
-    def __init__(self, limit_s: float, _clock: _CallClock | None = None) -> None:
-        self._clock = _clock or _CallClock()
+    def __init__(self, limit_s: float) -> None:
+        self._clock = _CallClock()
         self._at = self._clock.now() + limit_s
 
     @property
@@ -55,8 +55,15 @@ class Deadline:
 
     def sooner(self, limit_s: float) -> "Deadline":
         """One in so many seconds, if that is before this. A pause of either is one of both."""
-        return Deadline(min(self.left_s, limit_s), self._clock)
+        return self._in(min(self.left_s, limit_s))
 
     def with_grace(self, grace_s: float) -> "Deadline":
         """One that comes so much later, or so long from now. A pause of either is one of both."""
-        return Deadline(self.left_s + grace_s, self._clock)
+        return self._in(self.left_s + grace_s)
+
+    def _in(self, seconds: float) -> "Deadline":
+        """One in so many seconds, by the same clock."""
+        other = Deadline.__new__(Deadline)
+        other._clock = self._clock  # noqa: SLF001 - of the same class
+        other._at = self._clock.now() + seconds  # noqa: SLF001
+        return other

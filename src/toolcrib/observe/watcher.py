@@ -6,9 +6,9 @@ One who is slow skips, and nobody waits for them. The texts of queries are in no
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
-from toolcrib.model import Event
+from toolcrib.model import Event, Json
 
 MOST_UNTAKEN = 1_000
 MOST_QUERIES = 1_000
@@ -19,6 +19,16 @@ class LoggedEvent(NamedTuple):
 
     id: int
     event: Event
+
+    def as_json(self) -> Json:
+        """As a list: the id, and the fields of the event in their order."""
+        return [self.id, *self.event]
+
+    @classmethod
+    def of_json(cls, given: Sequence[Any]) -> Self:
+        """What `as_json` made. Raises `TypeError` for what another version did."""
+        id, *fields = given
+        return cls(id, Event._make(fields))
 
 
 class WatchedEvents(NamedTuple):

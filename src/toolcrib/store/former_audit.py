@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from toolcrib.model import Event
-from toolcrib.store.database import DAMAGE
+from toolcrib.store.database import BUSY_MS, DAMAGE
 
 AT_ONCE = 5_000
 _FACTS = ("pin", "arguments", "verdict", "effect")
@@ -63,7 +63,9 @@ def _read(row: Sequence[Any]) -> tuple[Event, float]:
 
 
 def _opened(path: Path) -> apsw.Connection:
-    return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    db.set_busy_timeout(BUSY_MS)  # whoever opens it first after a kill has it alone for a moment
+    return db
 
 
 def _columns(db: apsw.Connection) -> set[str]:

@@ -22,19 +22,19 @@ FieldOf: TypeAlias = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class ScreenRoute:
     """A page: `show` makes it of what `load` found. `load` raises `ToolcribError`."""
 
     show: Callable[[PageView, Any], h.Element]
     load: Callable[[Operations, FieldOf], object]
 
 
-SCREENS: Mapping[str, Screen] = {
-    "/": Screen(home_screen, lambda operations, _: operations.browser_servers()),
-    "/inbox": Screen(inbox_screen, lambda operations, _: operations.definitions()),
-    "/servers": Screen(lambda view, _: servers_screen(view), lambda _operations, _field: None),
-    "/server": Screen(server_screen, lambda operations, field: operations.log(field("name"))),
+SCREENS: Mapping[str, ScreenRoute] = {
+    "/": ScreenRoute(home_screen, lambda operations, _: operations.browser_servers()),
+    "/inbox": ScreenRoute(inbox_screen, lambda operations, _: operations.definitions()),
+    "/servers": ScreenRoute(lambda view, _: servers_screen(view), lambda _operations, _field: None),
+    "/server": ScreenRoute(server_screen, lambda operations, field: operations.log(field("name"))),
 }
 """Each by its path."""
 
-__all__ = ["SCREENS", "FieldOf", "Screen"]
+__all__ = ["SCREENS", "FieldOf", "ScreenRoute"]

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import htpy as h
 
-from toolcrib.dashboard.operations import ServerLog
+from toolcrib.dashboard.operations import ServerLogTail
 from toolcrib.dashboard.page import (
     PageView,
     button,
@@ -48,7 +48,7 @@ def servers_screen(view: PageView) -> h.Element:
     )
 
 
-def server_screen(view: PageView, shown: ServerLog) -> h.Element:
+def server_screen(view: PageView, shown: ServerLogTail) -> h.Element:
     """One server: facts, what is wrong, what it wrote last."""
     status = next((each for each in view.overview.servers if each.server == shown.server), None)
     back = h.p(".back")[h.a(href="/servers")["All servers"]]

@@ -27,6 +27,7 @@ from mcp.client.session import (
 )
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import request_within_origin, stream_within_origin
+from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
@@ -150,6 +151,7 @@ __all__ = [
     "UnsubscribeRequest",
     "ValidationError",
     "WriteStream",
+    "coerce_request_id",
     "create_memory_object_stream",
     "create_task_group",
     "httpx2",

@@ -66,6 +66,20 @@ def test_a_reply_is_found_by_its_id_however_it_is_spelled(spelled: Callable[[int
     talk(test)
 
 
+@pytest.mark.parametrize("id", ["9" * 5_000, "\u0663" * 5_000, "", " ", "-1", "1e9"])
+def test_an_id_that_nobody_gave_is_nobodys(id: str):
+    async def test(requests: PipeRequests, pipe: Input) -> None:
+        task = calling(requests)
+        await until_async(lambda: bool(pipe.lines))
+        assert not requests.take(message(id=id, result={}))
+        params = {"progressToken": id, "progress": 1}
+        assert not requests.take(message(method="notifications/progress", params=params))
+        assert not task.done()
+        task.cancel()
+
+    talk(test)
+
+
 def test_a_request_says_what_it_was_given_and_its_id_as_the_token():
     async def test(requests: PipeRequests, pipe: Input) -> None:
         task = asyncio.ensure_future(

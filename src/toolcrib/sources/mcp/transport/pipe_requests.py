@@ -105,7 +105,7 @@ class PipeRequests:
 
     def _of(self, id: object) -> _Waiting | None:
         """The request of this id, which may come back as a text."""
-        key = int(id) if isinstance(id, str) and id.isdecimal() else id
+        key = sdk.coerce_request_id(id) if isinstance(id, str) else id
         return self._waiting.get(key) if isinstance(key, int) else None
 
     def _progress(self, message: sdk.JSONRPCNotification) -> bool:
