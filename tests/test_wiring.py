@@ -80,13 +80,20 @@ class Reading:
 def wired() -> set[str]:
     """The keys that the functions of `toolcrib.wiring` read."""
     read: set[str] = set()
-    values = Settings.model_validate({"embed": {"api_key": Secret("x")}, "search": {"learn": True}})
+    values = Settings.model_validate(
+        {
+            "embed": {"api_key": Secret("x")},
+            "observe": {"otlp": "http://127.0.0.1:1"},
+            "search": {"learn": True},
+        }
+    )
     settings: Any = Reading(values, read)
     wiring.rules_of(settings)
     wiring.glossary_of(settings)
     wiring.policy_of(settings)
     wiring.retention_of(settings)
     wiring.event_log_of(settings)
+    wiring.tracer_of(settings, {})
     deferral = wiring.deferral_of(settings, None, None)
     wiring.session_options_of(settings, deferral)
     wiring.app_rules_of(settings)

@@ -123,7 +123,7 @@ def otlp_collector(port: int = 0) -> Generator[OtlpCollector]:
             self.end_headers()
             self.wfile.write(reply)
 
-        def log_request(self, *_: object) -> None:
+        def log_request(self, code: object = "-", size: object = "-") -> None:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:

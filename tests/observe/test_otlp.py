@@ -10,7 +10,16 @@ import pytest
 from tests.observe.otlp_collector import OtlpCollector, now, otlp_collector
 from tests.waiting import until
 from toolcrib.model import EventOrigin, SpanRecord, is_sampled, span_id, trace_id
-from toolcrib.observe import OtlpExporter, OtlpTarget, Tracer, child_of, durations, otlp, tracing
+from toolcrib.observe import (
+    OtlpExporter,
+    OtlpTarget,
+    Tracer,
+    child_of,
+    durations,
+    in_call,
+    otlp,
+    tracing,
+)
 from toolcrib.observe import otel_names as names
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -239,12 +248,16 @@ def test_no_thread_begins_before_the_first_span(collector: OtlpCollector):
 
 
 def test_a_span_without_a_parent_begins_a_trace():
-    root = tracing.Tracer(lambda: pytest.fail("not yet")).call_trace(EventOrigin()).span
+    unused = Tracer(lambda: pytest.fail("not yet"))
+    root = in_call(unused, EventOrigin()).trace
     assert is_sampled(root)
     assert len(trace_id(root)) == 32
     assert trace_id(child_of(root)) == trace_id(root)
     assert span_id(child_of(root)) != span_id(root)
-    assert tracing.call_trace(None, EventOrigin()) is None
-    handed_on = tracing.call_trace(None, EventOrigin(trace=CLIENT, trace_state="a=b"))
-    assert handed_on == (CLIENT, "a=b", None)
-    assert tracing.call_trace(None, EventOrigin(trace="not one")) is None
+
+
+def test_where_nobody_follows_the_clients_span_is_handed_on():
+    nothing, client = EventOrigin(), EventOrigin(trace=CLIENT, trace_state="a=b")
+    assert in_call(None, nothing) is nothing
+    assert in_call(None, client) == client
+    assert in_call(None, EventOrigin(trace="not one", trace_state="a=b")) == nothing

@@ -79,7 +79,8 @@ class Crib:
         files = PackFiles.of(settings, _program())
         self._events = event_log_of(settings)
         self._tracer, self._no_traces = _tracer(settings)
-        self._inventory = inventory = Inventory(settings, files, self._events.append)
+        tell = self._tracer.tell if self._tracer else None
+        self._inventory = inventory = Inventory(settings, files, self._events.append, tell)
         self._live_index = LiveIndex(
             settings, inventory.pool, inventory.changing, embedder, files, say=inventory.report
         )

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.tickets import ApprovalRequest
 from toolcrib.model import (
+    NO_ORIGIN,
     CallError,
-    CallTrace,
     Event,
+    EventOrigin,
     Json,
     Outcome,
     SpanRecord,
@@ -23,7 +24,7 @@ from toolcrib.strict_json import json_digest
 class CallRecord:
     """What the door has seen of a call so far. `request` is there once the tool is known.
 
-    `trace` is its span. `outcome` is held only for a span that is to say what came of it.
+    `origin` has its span. `outcome` is held only for a span that is to say what came of it.
     """
 
     caller: Caller
@@ -36,7 +37,7 @@ class CallRecord:
     error: CallError | None = None
     seconds: float = 0.0
     repaired: int = 0
-    trace: CallTrace | None = None
+    origin: EventOrigin = NO_ORIGIN
     outcome: Outcome | None = None
 
     def end(self, outcome: Outcome, *, hold: bool = False) -> None:
@@ -47,7 +48,7 @@ class CallRecord:
 
     def event(self) -> Event:
         """What is kept of it; hashes the arguments, which may take a while."""
-        request, error, origin = self.request, self.error, self.caller.origin
+        request, error, origin = self.request, self.error, self.origin
         facts: dict[str, Json] = {
             "pin": request.pin if request else "",
             "arguments": json_digest(request.arguments) if request else "",
@@ -66,13 +67,13 @@ class CallRecord:
             server=self.source,
             seconds=self.seconds,
             code=error.code if error else "",
-            trace=trace_id(self.trace.span if self.trace else ""),
+            trace=trace_id(origin.trace),
             facts=facts,
         )
 
     def span(self) -> SpanRecord:
-        """The span of it; there is a trace."""
-        request, error, trace = self.request, self.error, self.trace or CallTrace("")
+        """The span of it, which its origin has."""
+        request, error, origin = self.request, self.error, self.origin
         facts: dict[str, Json] = {"verdict": self.verdict, "repaired": self.repaired}
         if error:
             facts["effect"] = error.effect
@@ -84,5 +85,13 @@ class CallRecord:
         name = request.name if request else mask_personal(self.name)
         code = error.code if error else ""
         return SpanRecord(
-            "execute", self.at, self.seconds, trace.span, parent, trace.state, name, code, facts
+            "execute",
+            self.at,
+            self.seconds,
+            origin.trace,
+            parent,
+            origin.trace_state,
+            name,
+            code,
+            facts,
         )

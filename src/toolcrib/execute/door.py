@@ -50,7 +50,7 @@ from toolcrib.model import (
     ProgressHandler,
     ToolInfo,
 )
-from toolcrib.observe import EventLog, Tracer, call_trace
+from toolcrib.observe import EventLog, Tracer, in_call
 from toolcrib.pool import Pool
 from toolcrib.sources import Source
 
@@ -165,8 +165,8 @@ class Door:
 
         Its time begins when all gates are passed; without `timeout_s`, the setting says how long.
         """
-        trace = call_trace(self._tracer, caller.origin)
-        record = CallRecord(caller, call.name, trace=trace)
+        origin = in_call(self._tracer, caller.origin)
+        record = CallRecord(caller, call.name, origin=origin)
         limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         try:
             admitted = await self._admit(call, caller, approver, record)
@@ -178,7 +178,8 @@ class Door:
         else:
             context = CallContext.of(Deadline(limit_s), progress, ask, log, caller.id)
             patient = timeout_s is None and progress is not None
-            context = replace(context, roots=caller.roots, patient=patient, trace=trace)
+            place = {"trace": origin.trace, "trace_state": origin.trace_state}
+            context = replace(context, roots=caller.roots, patient=patient, **place)
             outcome = await self._send(admitted, caller, context)
         self._tell(record, outcome)
         return outcome

@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from toolcrib.access import Scope, allows_source, why_barred
-from toolcrib.crib import Crib, inventory_of, tracer_in
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.gateway import sdk
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.input_requests import InputRequests
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.request_spans import trace_of
-from toolcrib.model import CallContext, CallTrace, Deadline, Entry, Outcome
+from toolcrib.model import CallContext, Deadline, Entry, Outcome
 from toolcrib.sources.mcp import McpSource
 
 PAGE_SIZE = 500
@@ -34,7 +34,6 @@ class VisibleOffers:
     def __init__(self, crib: Crib, principal: Principal, input_requests: InputRequests) -> None:
         self._crib = crib
         self._principal = principal
-        self._tracer = tracer_in(crib)
         self._input_requests = input_requests
 
     def servers(self) -> Sequence[McpSource]:
@@ -74,9 +73,8 @@ class VisibleOffers:
         deadline = Deadline(self._crib.settings.call.timeout_s)
         caller = self._principal.caller.id
         context = CallContext.of(deadline, None, channel.ask, channel.log, caller)
-        span, state = trace_of(channel.context)
-        tell = self._tracer.tell if self._tracer else None
-        return replace(context, trace=CallTrace(span, state, tell)) if span else context
+        trace, trace_state = trace_of(channel.context)
+        return replace(context, trace=trace, trace_state=trace_state)
 
 
 def _is_visible(source: McpSource, tools: Sequence[Entry], scope: Scope) -> bool:

@@ -74,7 +74,6 @@ from toolcrib.model.search import (
 )
 from toolcrib.model.session import ConversationTokens, DeferralTrigger, PrefetchMode
 from toolcrib.model.trace import (
-    CallTrace,
     SpanRecord,
     SpanRole,
     TellSpan,
@@ -95,7 +94,6 @@ __all__ = [
     "Call",
     "CallContext",
     "CallError",
-    "CallTrace",
     "Capability",
     "Confidence",
     "ConversationTokens",

@@ -80,14 +80,3 @@ class SpanRecord(NamedTuple):
 
 TellSpan = Callable[[SpanRecord | Callable[[], SpanRecord]], None]
 """Takes a span that is over, or what makes it; never waits and never fails."""
-
-
-class CallTrace(NamedTuple):
-    """The span in which a call is made, for those who work on it; `tell` is None if nobody follows.
-
-    Without anybody here who follows, it is the client's, and is handed on as it came.
-    """
-
-    span: str
-    state: str = ""
-    tell: TellSpan | None = None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from toolcrib.observe.masking import mask_personal
     from toolcrib.observe.otlp import OtlpExporter, OtlpTarget
     from toolcrib.observe.recording import conversation_mark, one_line
-    from toolcrib.observe.tracing import SpanExporter, Tracer, call_trace, can_export, child_of
+    from toolcrib.observe.tracing import SpanExporter, Tracer, can_export, child_of, in_call
     from toolcrib.observe.watcher import LoggedEvent, Watcher
 else:
     __getattr__, __dir__ = lazy_names(
@@ -37,7 +37,7 @@ else:
             "masking": ("mask_personal",),
             "otlp": ("OtlpExporter", "OtlpTarget"),
             "recording": ("conversation_mark", "one_line"),
-            "tracing": ("SpanExporter", "Tracer", "call_trace", "can_export", "child_of"),
+            "tracing": ("SpanExporter", "Tracer", "can_export", "child_of", "in_call"),
             "watcher": ("LoggedEvent", "Watcher"),
         },
     )
@@ -51,11 +51,11 @@ __all__ = [
     "SpanExporter",
     "Tracer",
     "Watcher",
-    "call_trace",
     "can_export",
     "child_of",
     "conversation_mark",
     "drop",
+    "in_call",
     "mask_personal",
     "one_line",
 ]

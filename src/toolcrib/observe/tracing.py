@@ -17,7 +17,7 @@ from threading import Event as Signal
 from threading import Lock, Thread
 from typing import Protocol
 
-from toolcrib.model import CallTrace, EventOrigin, SpanRecord, read_traceparent, read_tracestate
+from toolcrib.model import EventOrigin, SpanRecord, read_traceparent, read_tracestate
 from toolcrib.observe.recording import one_line
 
 PAUSE_S = 1.0
@@ -82,11 +82,6 @@ class Tracer:
         if self._thread is None:
             self._start()
 
-    def call_trace(self, origin: EventOrigin) -> CallTrace:
-        """A new span for a call that somebody asks for."""
-        parent = read_traceparent(origin.trace) if origin.trace else ""
-        return CallTrace(child_of(parent), read_tracestate(origin.trace_state), self.tell)
-
     def close(self) -> None:
         """Send what waits, within `END_S`; what comes after that is lost."""
         self._closing.set()
@@ -141,9 +136,13 @@ class Tracer:
             _log.warning("%d spans are lost: the collector does not take them", lost)
 
 
-def call_trace(tracer: Tracer | None, origin: EventOrigin) -> CallTrace | None:
-    """A new span for a call; where nobody follows here, that of the client, if it has one."""
-    if tracer:
-        return tracer.call_trace(origin)
-    span = read_traceparent(origin.trace) if origin.trace else ""
-    return CallTrace(span, read_tracestate(origin.trace_state)) if span else None
+def in_call(tracer: Tracer | None, origin: EventOrigin) -> EventOrigin:
+    """Where what is done for a call comes from: a new span, of whoever asked for the call.
+
+    Where nobody follows here, it is the client's span, if it has one.
+    """
+    if not tracer and not origin.trace:
+        return origin
+    parent = read_traceparent(origin.trace)
+    state = read_tracestate(origin.trace_state) if parent else ""
+    return origin._replace(trace=child_of(parent) if tracer else parent, trace_state=state)

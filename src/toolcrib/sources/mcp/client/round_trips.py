@@ -84,10 +84,10 @@ def _params(request: UpstreamRequest, inputs: _Inputs, context: CallContext) -> 
 
 def trace_meta(context: CallContext) -> dict[str, str]:
     """How a request says in `_meta` which trace it is part of; empty if it is part of none."""
-    if context.trace is None:
+    if not context.trace:
         return {}
-    meta = {"traceparent": context.trace.span}
-    return {**meta, "tracestate": context.trace.state} if context.trace.state else meta
+    meta = {"traceparent": context.trace}
+    return {**meta, "tracestate": context.trace_state} if context.trace_state else meta
 
 
 async def _inputs(
