@@ -10,7 +10,7 @@ WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test clients soak check format bench extras shape clean
+.PHONY: help run test clients browser soak check format bench extras shape clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -24,6 +24,10 @@ test: $(VENV)/.dev ## Run the tests, in random order, on all cores (ARGS="-k cut
 clients: $(VENV)/.dev ## Try the gateway with real clients and the conformance suite (1 GB from npm)
 	$(BIN)/python scripts/install_test_clients.py
 	$(BIN)/python -m pytest -m clients tests/conformance tests/e2e/gateway --numprocesses=$(WORKERS) --dist=loadfile $(ARGS)
+
+browser: $(VENV)/.browser ## Try the dashboard in Chromium (--screenshots in ARGS makes those of the guide anew)
+	$(BIN)/python scripts/install_browser.py
+	$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
 
 soak: $(VENV)/.dev ## Run the tests of security and reliability at full size, one by one
 	TOOLCRIB_SOAK=1 $(BIN)/python -m pytest -m plan -o faulthandler_timeout=1800 --durations=15 $(ARGS)
@@ -85,6 +89,10 @@ $(VENV)/.package: pyproject.toml | $(VENV)/.created
 $(VENV)/.dev: pyproject.toml | $(VENV)/.created
 	@echo "Installing Toolcrib and what its tests and checks need into $(VENV)"
 	@$(INSTALL) --editable . --group dev && touch $@ $(VENV)/.package
+
+$(VENV)/.browser: pyproject.toml | $(VENV)/.dev
+	@echo "Installing what drives a browser into $(VENV)"
+	@$(INSTALL) --group browser && touch $@
 
 $(VENV)/.extras: pyproject.toml training/requirements.txt | $(VENV)/.dev
 	@echo "Installing the optional embedders and what training needs into $(VENV)"

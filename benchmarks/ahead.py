@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
-from benchmarks.some_arms import SomeArms
 from toolcrib.embed import CachedEmbedder, Embedder
+from toolcrib.index import SomeArms
 from toolcrib.model import Variant
 from toolcrib.search import Search
 from toolcrib.search.rules import Fusion

@@ -35,12 +35,12 @@ from benchmarks.curve import Curve, drawn
 from benchmarks.everyday import SETTINGS
 from benchmarks.folder import BenchSet, NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
-from benchmarks.some_arms import SomeArms
 from toolcrib.evaluate import open_search
 from toolcrib.evaluate.calibration import BINS, SHOWN
 from toolcrib.evaluate.cases import EvalCase
 from toolcrib.evaluate.evaluation import among_candidates
 from toolcrib.evaluate.measures import counted
+from toolcrib.index import SomeArms
 from toolcrib.model import Entry
 from toolcrib.search import Search
 from toolcrib.search.confidence import (

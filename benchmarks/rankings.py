@@ -7,9 +7,9 @@ from typing import Literal, Protocol
 
 from benchmarks.once import Once
 from benchmarks.plain_bm25 import rrf
-from benchmarks.some_arms import SomeArms
 from toolcrib.evaluate.cases import EvalCase
 from toolcrib.evaluate.evaluation import ranked_ids
+from toolcrib.index import SomeArms
 from toolcrib.search import Search
 
 DEPTH = 50

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from scripts.install_test_clients import COMMAND, installed
+from scripts import install_browser, install_test_clients
 from toolcrib import wiring
 from toolcrib.embed import Embedder
 from toolcrib.settings import Settings
@@ -23,13 +23,20 @@ settings.register_profile("toolcrib", deadline=None)
 settings.load_profile("toolcrib")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out what needs the clients of other people where they are not installed."""
-    if installed():
-        return
-    for item in items:
-        if item.get_closest_marker("clients"):
-            item.add_marker(pytest.mark.skip(reason=f"not installed: run `{COMMAND}`"))
+    """Leave out what needs a browser or the clients of other people, where there are none.
+
+    What needs a browser comes last, because it shares one.
+    """
+    items.sort(key=lambda item: bool(item.get_closest_marker("browser")))
+    needed = {"browser": install_browser, "clients": install_test_clients}
+    for mark, script in needed.items():
+        if not script.installed():
+            skip = pytest.mark.skip(reason=f"not installed: run `{script.COMMAND}`")
+            for item in items:
+                if item.get_closest_marker(mark):
+                    item.add_marker(skip)
 
 
 def pytest_collection_finish() -> None:

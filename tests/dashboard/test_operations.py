@@ -12,6 +12,7 @@ from tests.gateway.daemons import files_in
 from tests.gateway.live_daemon import LiveDaemon, entry, listed
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.dashboard import Operations
+from toolcrib.dashboard.rankings import RankingAsked
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
 from toolcrib.gateway import ask_daemon, is_daemon_running
@@ -170,3 +171,32 @@ def test_servers_that_drive_a_browser_are_known_by_their_names(world: World):
     for name in ("web", "mail"):
         world.operations.refresh(name)
     assert world.operations.browser_servers() == ("web",)
+
+
+def test_a_ranking_is_the_gateways_where_one_runs(world: World):
+    async def scenario() -> None:
+        async with world.live.serving() as daemon:
+            await listed(daemon, "one")
+            asked = RankingAsked("echo a text", "echo", "nix", "as_set", "no_cut")
+            answer = await world.do(world.operations.rankings.explain, asked)
+            assert answer.by_gateway
+            assert not answer.problem
+            first, second = answer.rankings
+            assert [each.name for each in first.tools] == ["mcp_one_echo"]
+            assert first.candidates[0].name == "mcp_one_echo"
+            assert list(second.unknown) == ["nix"]
+
+    asyncio.run(scenario())
+
+
+def test_a_ranking_follows_the_files_without_a_gateway(world: World):
+    explain = world.operations.rankings.explain
+    asked = RankingAsked("echo a text", "mcp_one_echo")
+    assert list(explain(asked).rankings[0].unknown) == ["mcp_one_echo"]
+    world.operations.refresh("one")
+    answer = explain(asked)
+    assert not answer.by_gateway
+    assert answer.rankings[0].tools[0].summary == "returned at rank 1"
+    world.operations.switch("one", on=False)
+    assert explain(asked).rankings[0].tools[0].hidden
+    world.operations.close()

@@ -9,6 +9,7 @@ import htpy as h
 import pytest
 
 from tests.dashboard.asking import CALL, status
+from tests.dashboard.hostile import BAD, hostile_ranking
 from toolcrib.dashboard.actions import ServerTask
 from toolcrib.dashboard.login import Notice
 from toolcrib.dashboard.operations import (
@@ -19,6 +20,7 @@ from toolcrib.dashboard.operations import (
     WaitingCall,
 )
 from toolcrib.dashboard.page import MOST_SHOWN, PageView
+from toolcrib.dashboard.rankings import RankingAnswer, RankingAsked
 from toolcrib.dashboard.screens import SCREENS
 from toolcrib.dashboard.screens.home import home_screen
 from toolcrib.dashboard.screens.inbox import LONGEST_SHOWN, inbox_screen, login_link
@@ -28,9 +30,6 @@ from toolcrib.model import UnavailableServer
 from toolcrib.review import Change, ReviewItem
 from toolcrib.sources.mcp.outcome import StartFailure
 
-EVIL = '"><img src=x onerror=alert(1)></pre><script>alert(2)</script><a href="javascript:x">'
-HIDDEN = "a\u202eb\u200bc\u2066d\x1b[2Je\x00f\u2028g"
-BAD = f"{EVIL}{HIDDEN}' onmouseover='x"
 HOSTILE_CHANGE = Change(BAD, BAD, f"{BAD}x")
 HOSTILE_ITEM = ReviewItem(
     BAD, BAD, BAD, "changed", BAD, (BAD,), (HOSTILE_CHANGE,), (BAD,), (HOSTILE_CHANGE,)
@@ -74,12 +73,14 @@ def hostile() -> PageView:
 HOSTILE_DATA: dict[str, Any] = {
     "/": (BAD,),
     "/inbox": Definitions((HOSTILE_ITEM,), 2, (BAD,)),
+    "/why": hostile_ranking(),
     "/servers": None,
     "/server": ServerLogTail(BAD, (BAD,)),
 }
 NO_DATA: dict[str, Any] = {
     "/": (),
     "/inbox": NO_DEFINITIONS,
+    "/why": RankingAnswer(RankingAsked()),
     "/servers": None,
     "/server": ServerLogTail("gone"),
 }
@@ -110,7 +111,7 @@ class Elements(HTMLParser):
 @pytest.mark.parametrize("path", SCREENS)
 def test_whatever_strangers_write_is_text(path: str):
     page = Elements(shown(path, hostile(), HOSTILE_DATA))
-    assert {tag for tag, _ in page.tags} & {"img", "iframe", "object", "svg", "style"} == set()
+    assert {tag for tag, _ in page.tags} & {"img", "iframe", "object", "style", "use"} == set()
     sources = [attributes.get("src") for tag, attributes in page.tags if tag == "script"]
     assert sources == ["/static/live.js"]
     for tag, attributes in page.tags:
@@ -195,8 +196,8 @@ def test_a_definition_is_bound_to_its_whole_pin():
 @pytest.mark.parametrize("runs", [True, False])
 def test_a_quiet_page_says_what_would_be_there(path: str, runs: bool):
     text = Elements(shown(path, view(Overview(has_gateway=runs)), NO_DATA)).text
-    assert re.search("Nothing waits|No MCP server|No such server", text)
-    if not runs and path != "/server":
+    assert re.search("Nothing waits|No MCP server|No such server|Nothing was asked", text)
+    if not runs and path not in ("/server", "/why"):
         assert "toolcrib serve" in text
 
 

@@ -130,17 +130,10 @@ def why_command(
     if as_json:
         print_json({**reply["explanation"], "prefetch": reply["prefetch"]})
         return
-    show_explanation(_explanation_of(reply["explanation"]))
+    from toolcrib.search import explanation_of_json
+
+    show_explanation(explanation_of_json(reply["explanation"]))
     print_text(f"Prefetch {reply['prefetch_text']}")
-
-
-def _explanation_of(reply: Mapping[str, Any]) -> "Explanation":
-    """An explanation, out of JSON."""
-    from toolcrib.search import Explanation, Wording
-
-    wordings = tuple(Wording(**each) for each in reply["wordings"])
-    fields: dict[str, Any] = {**reply, "wordings": wordings}
-    return Explanation(**fields)
 
 
 def show_explanation(why: "Explanation") -> None:

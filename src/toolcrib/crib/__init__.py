@@ -22,9 +22,9 @@
 `crib_events`          the events of searches and reveals
 
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
-of approval is made here. The gateway and the commands reach past the programs' side with
-`inventory_of(crib)`, `events_of(crib)`, `tracer_in(crib)` and `use_history_of(crib)`; nobody else
-is promised what is there.
+of approval is made here. The gateway, the dashboard and the commands reach past the programs' side
+with `inventory_of(crib)`, `searcher_of(crib)`, `events_of(crib)`, `tracer_in(crib)` and
+`use_history_of(crib)`; nobody else is promised what is there.
 """
 
 from typing import TYPE_CHECKING
@@ -32,7 +32,15 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.crib.crib import HOST, Crib, events_of, inventory_of, tracer_in, use_history_of
+    from toolcrib.crib.crib import (
+        HOST,
+        Crib,
+        events_of,
+        inventory_of,
+        searcher_of,
+        tracer_in,
+        use_history_of,
+    )
     from toolcrib.crib.crib_index import CribIndex
     from toolcrib.crib.inventory import Inventory
     from toolcrib.crib.operator import Operator
@@ -40,7 +48,15 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "crib": ("HOST", "Crib", "events_of", "inventory_of", "tracer_in", "use_history_of"),
+            "crib": (
+                "HOST",
+                "Crib",
+                "events_of",
+                "inventory_of",
+                "searcher_of",
+                "tracer_in",
+                "use_history_of",
+            ),
             "crib_index": ("CribIndex",),
             "inventory": ("Inventory",),
             "operator": ("Operator",),
@@ -55,6 +71,7 @@ __all__ = [
     "Operator",
     "events_of",
     "inventory_of",
+    "searcher_of",
     "tracer_in",
     "use_history_of",
 ]

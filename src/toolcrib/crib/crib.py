@@ -413,6 +413,11 @@ def inventory_of(crib: Crib) -> Inventory:
     return crib._inventory  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
 
 
+def searcher_of(crib: Crib) -> Searcher:
+    """What searches a crib, for the gateway and the dashboard. Programs are not promised it."""
+    return crib._searcher  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+
+
 def use_history_of(crib: Crib) -> UseHistory:
     """What a crib keeps about use, for the commands. Programs are not promised it."""
     return crib._advice.history  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in

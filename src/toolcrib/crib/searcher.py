@@ -3,22 +3,27 @@
 The pipeline itself is `toolcrib.search`; here it is given what it needs of the other stages.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 from toolcrib.access import Scope, why_hidden
 from toolcrib.crib.inventory import Inventory
 from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.unavailable_servers import mention_unreviewed
+from toolcrib.errors import ToolcribError
 from toolcrib.index import Catalog, View
 from toolcrib.model import Answer, Entry, Kind, NameFilter, Query
 from toolcrib.pool import EntryCache, warm_up_best
 from toolcrib.search import (
+    ALTERNATIVES,
+    AS_SET,
     Explanation,
     PoolProducts,
+    RankingExplanation,
     Search,
     answer_query,
     explain,
+    explain_ranking,
 )
 from toolcrib.settings import Settings
 from toolcrib.uses import UseAdvice
@@ -57,6 +62,26 @@ class Searcher:
         with self._index.view() as (catalog, view):
             search = self._search(catalog, view, query, scope)
             return explain(query, entry, why_hidden(entry, scope), search)
+
+    def explain_ranking(
+        self, query: Query, names: Iterable[str] = (), alternative: str = AS_SET
+    ) -> RankingExplanation:
+        """How a search of the host ranks what it finds, by one of `ALTERNATIVES`.
+
+        It tells what becomes of the tools of these names, and of a name that is none what is
+        nearest.
+        """
+        pool, scope = self._inventory.current(), self._inventory.scope_of(None)
+        entries, unknown = list[Entry](), dict[str, str]()
+        for name in dict.fromkeys(names):
+            try:
+                entries.append(pool.resolve(name))
+            except ToolcribError as error:
+                unknown[name] = str(error)
+        with self._index.view() as (catalog, view):
+            search = ALTERNATIVES[alternative].of(self._search(catalog, view, query, scope))
+            tools = [explain(query, each, why_hidden(each, scope), search) for each in entries]
+            return explain_ranking(query, search).about(tools, unknown)
 
     def _search(self, catalog: Catalog, view: View, query: Query, scope: Scope) -> Search:
         entries = self._inventory.pool.entries

@@ -13,8 +13,10 @@ A process of its own: the gateway gets no page and no port, and a heavy screen s
     headers      what every answer says to the browser
     actions      what a button may do, each by its name
     operations   what screens ask and buttons do: of the gateway if one runs, else of files
-    page         the frame of all pages, and their parts; `spelling` spells out what hides
-    screens/     home, inbox, servers: each loads what it shows, and is a function of that
+    rankings     how searches rank: the same, else of a crib in this process (`backends`)
+    page         the frame of all pages, and their parts; `spelling` spells out what hides, `bars`
+                 draws
+    screens/     home, inbox, why, servers: each loads what it shows, and is a function of that
     static/      the style and the two scripts, as they are written
 
 Strangers' text stands beside a button that allows a call. So text is always escaped and spelt out,
@@ -27,13 +29,15 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.dashboard.operations import AskGateway, Operations
+    from toolcrib.dashboard.backends import AskGateway
+    from toolcrib.dashboard.operations import Operations
     from toolcrib.dashboard.process import DashboardOptions, run_dashboard
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "operations": ("AskGateway", "Operations"),
+            "backends": ("AskGateway",),
+            "operations": ("Operations",),
             "process": ("DashboardOptions", "run_dashboard"),
         },
     )

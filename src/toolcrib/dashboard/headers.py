@@ -18,7 +18,7 @@ SECURITY_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # with "no-referrer" our own forms come without an origin
     "cache-control": "no-store",
     "permissions-policy": "camera=(), microphone=(), geolocation=(), clipboard-read=()",
     "x-frame-options": "DENY",

@@ -9,8 +9,10 @@ import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
+from toolcrib.dashboard.backends import AskGateway, OwnCrib
+from toolcrib.dashboard.rankings import Rankings
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json
 from toolcrib.review import Desk, ReviewItem, undecided
@@ -31,14 +33,6 @@ from toolcrib.sources.mcp import (
 LOGIN_S = 300.0
 LOG_LINES = 80
 _BROWSER_WORDS = ("browser", "playwright", "puppeteer", "chrome", "selenium", "computer_use")
-
-
-class AskGateway(Protocol):
-    """Asks the gateway of these settings, as the operator."""
-
-    def __call__(self, do: str, /, **more: Json) -> Json:
-        """Its answer; None if none runs. Raises `ConfigError` if it refuses or fails."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +112,12 @@ class Operations:
     def __init__(self, settings: Callable[[], Settings], ask: AskGateway) -> None:
         self._settings = settings
         self._ask = ask
+        self._crib = OwnCrib(settings)
+        self.rankings = Rankings(ask, self._crib)
+
+    def close(self) -> None:
+        """Let go of what was opened."""
+        self._crib.close()
 
     def look(self) -> Overview:
         """How things are now. A gateway that does not answer is told of as a problem."""

@@ -11,7 +11,7 @@ from toolcrib.dashboard.login import Notice
 from toolcrib.dashboard.operations import Overview
 from toolcrib.dashboard.spelling import spelt, visible
 
-NAVIGATION = {"/": "Home", "/inbox": "Inbox", "/servers": "Servers"}
+NAVIGATION = {"/": "Home", "/inbox": "Inbox", "/why": "Why", "/servers": "Servers"}
 MOST_SHOWN = 24_000
 """Characters of HTML that a list may take: what is beyond comes when the first are decided on."""
 NEW_LINK = "press Enter where `toolcrib dashboard` runs, or run it again"
@@ -35,8 +35,11 @@ class PageView:
     tasks: Mapping[str, ServerTask] = field(default_factory=dict[str, ServerTask])
 
 
-def page(view: PageView, title: str, *content: h.Node) -> h.Element:
-    """A whole page."""
+def page(view: PageView, title: str, *content: h.Node, wide: bool = False) -> h.Element:
+    """A whole page. A `wide` one is for pictures side by side: it is read, and nothing in it lives.
+
+    So it is not loaded anew while somebody looks at it, or writes into a form of it.
+    """
     waiting = view.overview.waiting
     return h.html(lang="en")[
         _head(f"({waiting}) {title}" if waiting else title, live=True),
@@ -45,7 +48,7 @@ def page(view: PageView, title: str, *content: h.Node) -> h.Element:
             h.header(".top")[
                 h.a(".brand", href="/")["Toolcrib"], _navigation(view), _level(view.acting_s)
             ],
-            h.main("#main", tabindex="-1")[
+            h.main("#main", class_="wide" if wide else None, tabindex="-1", data_still=wide)[
                 h.div("#news", role="status", aria_live="polite")[_notice(view.notice)],
                 content,
             ],
@@ -142,12 +145,12 @@ def code_words(text: str) -> list[h.Node]:
     return [h.code[part] if place % 2 else part for place, part in enumerate(text.split("`"))]
 
 
-def within_room(items: Sequence[h.Element]) -> tuple[list[Markup], int]:
-    """As many of the items as a page has room for, at least one; how many are left."""
+def within_room(items: Sequence[h.Element], room: int = MOST_SHOWN) -> tuple[list[Markup], int]:
+    """As many of the items as have room in so many characters, at least one; how many are left."""
     shown: list[Markup] = []
     for item in items:
         html = Markup(str(item))  # noqa: S704 - what htpy made is escaped
-        if shown and sum(map(len, shown)) + len(html) > MOST_SHOWN:
+        if shown and sum(map(len, shown)) + len(html) > room:
             break
         shown.append(html)
     return shown, len(items) - len(shown)

@@ -48,8 +48,11 @@ def run_dashboard(operations: Operations, options: DashboardOptions, on_link: On
 
     It ends with the process that started it, too. Raises `ConfigError` if there is no such port.
     """
-    with suppress(KeyboardInterrupt):
-        asyncio.run(_serve(operations, options, on_link))
+    try:
+        with suppress(KeyboardInterrupt):
+            asyncio.run(_serve(operations, options, on_link))
+    finally:
+        operations.close()
 
 
 async def _serve(operations: Operations, options: DashboardOptions, on_link: OnLink) -> None:

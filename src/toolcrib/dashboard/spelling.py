@@ -12,12 +12,19 @@ import htpy as h
 from toolcrib.model import Json
 from toolcrib.text import show_hidden
 
+LONGEST_LINE = 120
 _SPELT = re.compile(r"(⟨(?:U\+[0-9A-F]{4,6}|[0-9]+ blanks)⟩)")
 
 
 def spelt(text: object) -> h.Element:
     """A text of somebody else."""
     return h.bdi[_marked(visible(str(text)))]
+
+
+def spelt_short(text: object, most: int = LONGEST_LINE) -> h.Element:
+    """The beginning of a text of any length, so that its place on a page has a bound."""
+    shown = visible(str(text)[: most + 1])
+    return h.bdi[_marked(shown if len(shown) <= most else f"{shown[:most]}…")]
 
 
 def spelt_lines(text: str) -> h.Element:

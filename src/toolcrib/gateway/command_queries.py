@@ -14,9 +14,10 @@ from typing import Any
 
 from toolcrib import session
 from toolcrib.access import Scope
-from toolcrib.crib import HOST, Crib, inventory_of
-from toolcrib.model import Entry, Hit, Json, JsonObject, State, ToolInfo
+from toolcrib.crib import HOST, Crib, inventory_of, searcher_of
+from toolcrib.model import Entry, Hit, Json, JsonObject, Query, State, ToolInfo
 from toolcrib.pool import remedy
+from toolcrib.search import ALTERNATIVES, AS_SET
 from toolcrib.text import token_counter
 
 PATIENCE_S = 30.0
@@ -29,8 +30,8 @@ OnWait = Callable[[], None]
 
 
 def answer_query(crib: Crib, what: str, asked: Mapping[str, Any], on_wait: OnWait) -> JsonObject:
-    """The reply to a query: `search`, `why`, `show` or `list`. Raises `ToolcribError`."""
-    return QUERIES[what](crib, asked, on_wait)
+    """The reply to a query: one of `QUERIES` or `WATCHED`. Raises `ToolcribError`."""
+    return {**QUERIES, **WATCHED}[what](crib, asked, on_wait)
 
 
 def await_vectors(crib: Crib, on_wait: OnWait) -> bool:
@@ -60,6 +61,17 @@ def _why(crib: Crib, asked: Mapping[str, Any], on_wait: OnWait) -> JsonObject:
         "explanation": asdict(replace(explanation, state=_at_rest(entry))),
         "prefetch": asdict(prefetch),
         "prefetch_text": f"({opened.prefetch_mode}): {state} before any search. {prefetch}.",
+    }
+
+
+def _ranking(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
+    """How a search ranks, by each of some settings. The dashboard asks; it waits for no vectors."""
+    explained = searcher_of(crib).explain_ranking
+    query, tools = Query(str(asked["query"])), [str(each) for each in asked["tools"]]
+    sides = [each if each in ALTERNATIVES else AS_SET for each in asked["alternatives"]]
+    return {
+        "is_ready": crib.index.embedded(0),
+        "rankings": [asdict(explained(query, tools, each)) for each in sides],
     }
 
 
@@ -129,3 +141,7 @@ QUERIES: Mapping[str, Callable[[Crib, Mapping[str, Any], OnWait], JsonObject]] =
     "list": _list,
 }
 """Each by its command."""
+WATCHED: Mapping[str, Callable[[Crib, Mapping[str, Any], OnWait], JsonObject]] = {
+    "ranking": _ranking,
+}
+"""What the dashboard asks of a daemon: what it would say itself, whatever a command would."""

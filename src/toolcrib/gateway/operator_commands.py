@@ -3,7 +3,8 @@
 A daemon answers a command only as far as it would answer the same without it. It declines, and the
 command does the work itself, if the files of the settings are broken or have changed in a way that
 takes a reload, if a variable that counts is set for one of the two and not for the other, or if the
-tool is a function, which acts in the folder and the environment of whoever calls it.
+tool is a function, which acts in the folder and the environment of whoever calls it. What the
+dashboard asks (`WATCHED`) is what the daemon itself would say, and is never declined.
 
     command                          daemon
        │ {"do": "call", ...}            │
@@ -28,7 +29,7 @@ from typing import Any, Protocol
 from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import ApprovalRequest
-from toolcrib.gateway.command_queries import OUTSIDE, QUERIES, answer_query
+from toolcrib.gateway.command_queries import OUTSIDE, QUERIES, WATCHED, answer_query
 from toolcrib.gateway.limits import Overloaded, RequestLimiter
 from toolcrib.gateway.operator_client import ALIVE_S, DECLINED, Environment
 from toolcrib.gateway.serving_state import ServingState
@@ -69,7 +70,7 @@ def command_handlers(daemon: CommandedDaemon) -> Mapping[str, CommandHandler]:
 
     def query(what: str) -> CommandHandler:
         async def answer(request: Mapping[str, Any], asker: Asker) -> Json:
-            if not await says_the_same(daemon, request):
+            if what in QUERIES and not await says_the_same(daemon, request):
                 return DECLINED
             return await _while_alive(_answered(daemon.serving.crib, what, request, asker), asker)
 
@@ -88,7 +89,7 @@ def command_handlers(daemon: CommandedDaemon) -> Mapping[str, CommandHandler]:
                 return await _while_alive(_call(crib, request, asker), asker)
         return DECLINED
 
-    return {"call": call, **{what: query(what) for what in QUERIES}}
+    return {"call": call, **{what: query(what) for what in (*QUERIES, *WATCHED)}}
 
 
 async def _may_go(asker: Asker) -> bool:

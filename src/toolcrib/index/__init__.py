@@ -8,6 +8,7 @@ catalog       `Catalog`: an engine and an embedder, kept in step with the entrie
 worker        the thread on which vectors are made
 late_interaction  how well a tool answers every word of a query, for the second look
 protocol      what an arm, a view and an engine promise
+some_arms     a view with some arms of another
 fuzzy_match   the formula of the `like` arm: parts of words and typos in names, titles and tags
 bm25_formula  the formula of the `bm25` arm, and how much each field counts
 memory/       packed arrays, mapped from a file or made, and what changed since laid over them
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from toolcrib.index.memory.bm25 import bm25_arm
     from toolcrib.index.memory.engine import MemoryEngine
     from toolcrib.index.protocol import Arm, Progress, Superseded, View
+    from toolcrib.index.some_arms import SomeArms
     from toolcrib.index.sqlite.engine import SqliteEngine
 else:
     __getattr__, __dir__ = lazy_names(
@@ -47,6 +49,7 @@ else:
             "memory.bm25": ("bm25_arm",),
             "memory.engine": ("MemoryEngine",),
             "protocol": ("Arm", "Progress", "Superseded", "View"),
+            "some_arms": ("SomeArms",),
             "sqlite.engine": ("SqliteEngine",),
         },
     )
@@ -58,6 +61,7 @@ __all__ = [
     "FieldWeights",
     "MemoryEngine",
     "Progress",
+    "SomeArms",
     "SqliteEngine",
     "Superseded",
     "View",

@@ -18,6 +18,8 @@ confidence     the chance that a hit fits; below the threshold the answer abstai
 rankings       order, boost by use, interleave, autocut
 answer         `answer_query`: from a query in any form to an `Answer`
 explanation    `explain`: the same steps, told for one capability
+ranking_explanation  `explain_ranking`: the same steps, told for all that was ranked
+alternatives   other settings for one search, to compare with: a closed list
 
 Search is pure: entries, a view of the index and `SearchRules` come in as arguments. It reads no
 settings, no file and no clock. What a caller may not see is in `Search.hidden` before anything is
@@ -29,8 +31,14 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from toolcrib.search.alternatives import ALTERNATIVES, AS_SET, Alternative
     from toolcrib.search.answer import answer_query
-    from toolcrib.search.explanation import Explanation, Wording, explain
+    from toolcrib.search.explanation import (
+        Explanation,
+        Wording,
+        explain,
+        explanation_of_json,
+    )
     from toolcrib.search.facts import PoolFacts, StoredFacts, facts_of, facts_version
     from toolcrib.search.name_mentions import is_identifier
     from toolcrib.search.pipeline import Search
@@ -42,6 +50,14 @@ if TYPE_CHECKING:
         product_evidence,
     )
     from toolcrib.search.query_syntax import FreeQuery, SelectQuery, parse_query
+    from toolcrib.search.ranking_explanation import (
+        MOST_CANDIDATES,
+        Candidate,
+        RankingExplanation,
+        SearchedPart,
+        SearchedVariant,
+        explain_ranking,
+    )
     from toolcrib.search.rules import ArmWeights, SearchRules
     from toolcrib.search.task_parts import MOST_SUBQUERIES, subqueries
     from toolcrib.search.variants import plain_words
@@ -50,8 +66,9 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "alternatives": ("ALTERNATIVES", "AS_SET", "Alternative"),
             "answer": ("answer_query",),
-            "explanation": ("Explanation", "Wording", "explain"),
+            "explanation": ("Explanation", "Wording", "explain", "explanation_of_json"),
             "facts": ("PoolFacts", "StoredFacts", "facts_of", "facts_version"),
             "name_mentions": ("is_identifier",),
             "pipeline": ("Search",),
@@ -63,6 +80,14 @@ else:
                 "product_evidence",
             ),
             "query_syntax": ("FreeQuery", "SelectQuery", "parse_query"),
+            "ranking_explanation": (
+                "MOST_CANDIDATES",
+                "Candidate",
+                "RankingExplanation",
+                "SearchedPart",
+                "SearchedVariant",
+                "explain_ranking",
+            ),
             "rules": ("ArmWeights", "SearchRules"),
             "task_parts": ("MOST_SUBQUERIES", "subqueries"),
             "variants": ("plain_words",),
@@ -71,21 +96,31 @@ else:
     )
 
 __all__ = [
+    "ALTERNATIVES",
+    "AS_SET",
+    "MOST_CANDIDATES",
     "MOST_SUBQUERIES",
+    "Alternative",
     "ArmWeights",
+    "Candidate",
     "Explanation",
     "FreeQuery",
     "NamedProduct",
     "PoolFacts",
     "PoolProducts",
+    "RankingExplanation",
     "Search",
     "SearchRules",
+    "SearchedPart",
+    "SearchedVariant",
     "SelectQuery",
     "StoredFacts",
     "Wording",
     "answer_query",
     "asks_for",
     "explain",
+    "explain_ranking",
+    "explanation_of_json",
     "facts_of",
     "facts_version",
     "is_destructive",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import repeat
+from typing import Any
 
 from toolcrib.access import FilterVerdict
 from toolcrib.index import Arm
@@ -74,6 +75,18 @@ class Explanation:
     corrections: tuple[str, ...] = ()
 
 
+def explanation_of_json(given: Mapping[str, Any]) -> Explanation:
+    """An explanation, out of what `asdict` made of it, as JSON."""
+    fields: dict[str, Any] = {
+        **given,
+        "wordings": tuple(Wording(**each) for each in given["wordings"]),
+        "best": tuple(given["best"]) if given["best"] else None,
+        "parts": tuple(tuple(each) for each in given["parts"]),
+        "corrections": tuple(given["corrections"]),
+    }
+    return Explanation(**fields)
+
+
 def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) -> Explanation:
     """What a search made of one entry: its ranks there, and in each arm down to the end.
 
@@ -81,11 +94,13 @@ def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) 
     query that is no free text has no wordings: its answer is all there is.
     """
     name = entry.name
-    trace, deep, limit = _traces(query, search.without_hiding(name))
-    rank, score = _place_of(trace, name)
+    search = search.without_hiding(name)
+    trace, deep = (trace_of(query, search, depth=depth) for depth in (search.depth, None))
+    limit = limit_in(trace, query, search)
+    rank, score = _answer_place(trace, name)
     best = trace.ranking[0] if trace.ranking else None
     found = evidence((step for each in (trace, *trace.parts) for step in each.steps), trace.seen)
-    added = partial(_contributions, trace=trace, search=search)
+    added = partial(explain_score, trace=trace, search=search)
     return Explanation(
         query=query.text,
         name=name,
@@ -101,7 +116,7 @@ def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) 
         learned=trace.boosts.get(name, 0.0) if rank else 0.0,
         confidence=confidence_level(trace.chance),
         chance=trace.chance,
-        parts=tuple((part.text, _place(part.ranking, name)[0]) for part in trace.parts),
+        parts=tuple((part.text, place_of(part.ranking, name)[0]) for part in trace.parts),
         contributions=added(name),
         best_contributions=added(best.id) if best else {},
         share=found.share,
@@ -112,7 +127,7 @@ def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) 
     )
 
 
-def _contributions(id: str, trace: SearchTrace, search: Search) -> Contributions:
+def explain_score(id: str, trace: SearchTrace, search: Search) -> Contributions:
     """What each arm, the name and the second look add to the score of one candidate."""
     arms = contributions_of(id, trace.steps, search.rules, search.depth)
     if not arms:
@@ -121,48 +136,55 @@ def _contributions(id: str, trace: SearchTrace, search: Search) -> Contributions
     return {**arms, **{by: each[id] for by, each in seen if id in each}}
 
 
-def _traces(query: Query, search: Search) -> tuple[SearchTrace, SearchTrace, int]:
-    """The trace of a query, the same with arms down to their end, and the limit of its answer."""
+def trace_of(query: Query, search: Search, *, depth: int | None) -> SearchTrace:
+    """The trace of a query; one that is no free text has no steps, and its answer is the ranking.
+
+    `depth` is how far down each arm looks; None: to the end.
+    """
     form = parse_query(query.text)
     if isinstance(form, FreeQuery):
-        trace = search.trace(form.text, depth=search.depth)
-        return trace, search.trace(form.text, depth=None), limit_of(query, search)
+        return search.trace(form.text, depth=depth)
     hits = [Match(hit.name, hit.score) for hit in answer_query(query, search)]
-    trace = SearchTrace((), hits, hits)
-    return trace, trace, search.rules.most
+    return SearchTrace((), hits, hits)
+
+
+def limit_in(trace: SearchTrace, query: Query, search: Search) -> int:
+    """How many hits the answer to a query holds."""
+    return limit_of(query, search) if trace.steps else search.rules.most
 
 
 def _wording(step: VariantTrace, deep: VariantTrace, id: str) -> Wording:
-    rank, score = _place(step.fused, id)
+    rank, score = place_of(step.fused, id)
     return Wording(
         text=step.variant.text,
         origin=step.variant.origin,
         weight=step.variant.weight,
-        ranks={arm: _place(ranking, id)[0] for arm, ranking in deep.arms.items()},
-        scores={arm: _place(ranking, id)[1] for arm, ranking in deep.arms.items()},
+        ranks={arm: place_of(ranking, id)[0] for arm, ranking in deep.arms.items()},
+        scores={arm: place_of(ranking, id)[1] for arm, ranking in deep.arms.items()},
         bonus=step.bonus.get(id, 0.0),
         rank=rank,
         score=score,
     )
 
 
-def _place(ranking: Ranking, id: str) -> tuple[int | None, float]:
+def place_of(ranking: Ranking, id: str) -> tuple[int | None, float]:
+    """The rank and the score of one in a ranking; ranks count from 1."""
     places = ((place, match.score) for place, match in enumerate(ranking, 1) if match.id == id)
     return next(places, (None, 0.0))
 
 
-def _place_of(trace: SearchTrace, id: str) -> tuple[int | None, float]:
+def _answer_place(trace: SearchTrace, id: str) -> tuple[int | None, float]:
     """The place that one sees; of what was cut, the place it would have had.
 
     The parts of a task are cut one by one, so that the two may differ.
     """
-    place, score = _place(trace.after_cut, id)
-    return (place, score) if place else _place(trace.ranking, id)
+    place, score = place_of(trace.after_cut, id)
+    return (place, score) if place else place_of(trace.ranking, id)
 
 
 def _summary(trace: SearchTrace, id: str, limit: int) -> str:
-    rank, _ = _place_of(trace, id)
-    place, _ = _place(trace.after_cut, id)
+    rank, _ = _answer_place(trace, id)
+    place, _ = place_of(trace.after_cut, id)
     if rank is None and not trace.steps:
         return "not returned: the query asks for tools by name or pattern, and this is none of them"
     if rank is None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from toolcrib.index import Arm
 from toolcrib.model import Match, Ranking, Variant
-from toolcrib.search.rrf import rrf_arms, rrf_variants
+from toolcrib.search.rrf import rrf_arms, rrf_pulls, rrf_variants
 from toolcrib.search.rules import SearchRules
 from toolcrib.search.zscore import (
     ArmRankings,
@@ -74,6 +74,18 @@ def contributions_of(
     if rules.fusion == "rrf":
         return {}
     return arm_contributions(id, *_all_rankings(steps, rules), depth=depth)
+
+
+def reciprocal_ranks_of(id: str, steps: Sequence[VariantTrace]) -> Contributions:
+    """What each arm and the name pull by `rrf`: reciprocal ranks, by the weights of the variants.
+
+    No sum of these is the score: that is made of the ranks which each variant fused them to.
+    """
+    pulls: dict[str, float] = {}
+    for step in steps:
+        for arm, pull in rrf_pulls(id, step.arms, step.bonus).items():
+            pulls[arm] = pulls.get(arm, 0.0) + step.variant.weight * pull
+    return pulls
 
 
 def calibrated(ranking: Ranking, chance: float, rules: SearchRules) -> Ranking:

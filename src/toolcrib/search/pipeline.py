@@ -50,7 +50,8 @@ def _nothing(_name: str) -> Sequence[str]:
     return ()
 
 
-def _no_look(_text: str, _entries: Sequence[Entry]) -> Mapping[str, float]:
+def no_look(_text: str, _entries: Sequence[Entry]) -> Mapping[str, float]:
+    """A second look that knows nothing of any entry."""
     return {}
 
 
@@ -109,7 +110,7 @@ class Search:
     hidden: NameFilter = EXCLUDE_NOTHING
     known_groups: Callable[[], EntryGroups] | None = None
     embed: EmbedVariants = tuple
-    look: LookAt = _no_look
+    look: LookAt = no_look
     products: Callable[[], PoolProducts | None] = lambda: None
     calibrated_cosines: bool = False
     glossary: Glossary = field(default_factory=Glossary)

@@ -9,6 +9,7 @@ is the default. RRF stays selectable (`search.fusion = "rrf"`), and benchmarks c
 
 from collections.abc import Iterable, Mapping
 
+from toolcrib.index import Arm
 from toolcrib.model import Ranking
 from toolcrib.search.rankings import rank_by_score
 
@@ -25,6 +26,17 @@ def rrf_arms(rankings: Iterable[Ranking], bonus: Mapping[str, float]) -> Ranking
     for ranking in rankings:
         _add(scores, ranking, 1.0)
     return rank_by_score(scores)
+
+
+def rrf_pulls(
+    id: str, rankings: Mapping[Arm, Ranking], bonus: Mapping[str, float]
+) -> Mapping[str, float]:
+    """1/(K + rank) by arm, for one candidate, and "name" for its bonus; 0 where it is not."""
+    pulls: dict[str, float] = dict.fromkeys(rankings, 0.0)
+    for arm, ranking in rankings.items():
+        places = (rank for rank, match in enumerate(ranking, 1) if match.id == id)
+        pulls[arm] = next((1 / (K + rank) for rank in places), 0.0)
+    return {**pulls, "name": bonus.get(id, 0.0)}
 
 
 def rrf_variants(rankings: Iterable[tuple[float, Ranking]]) -> Ranking:

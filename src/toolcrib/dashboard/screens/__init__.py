@@ -13,9 +13,11 @@ import htpy as h
 
 from toolcrib.dashboard.operations import Operations
 from toolcrib.dashboard.page import PageView
+from toolcrib.dashboard.rankings import RankingAnswer, RankingAsked
 from toolcrib.dashboard.screens.home import home_screen
 from toolcrib.dashboard.screens.inbox import inbox_screen
 from toolcrib.dashboard.screens.servers import server_screen, servers_screen
+from toolcrib.dashboard.screens.why import why_screen
 
 FieldOf: TypeAlias = Callable[[str], str]
 """The value of a field behind the path of a request, or ""."""
@@ -29,9 +31,14 @@ class ScreenRoute:
     load: Callable[[Operations, FieldOf], object]
 
 
+def _why(operations: Operations, field: FieldOf) -> RankingAnswer:
+    return operations.rankings.explain(RankingAsked(*map(field, RankingAsked._fields)))
+
+
 SCREENS: Mapping[str, ScreenRoute] = {
     "/": ScreenRoute(home_screen, lambda operations, _: operations.browser_servers()),
     "/inbox": ScreenRoute(inbox_screen, lambda operations, _: operations.definitions()),
+    "/why": ScreenRoute(why_screen, _why),
     "/servers": ScreenRoute(lambda view, _: servers_screen(view), lambda _operations, _field: None),
     "/server": ScreenRoute(server_screen, lambda operations, field: operations.log(field("name"))),
 }

@@ -118,7 +118,7 @@ def _definition(view: PageView, item: ReviewItem) -> h.Element:
             h.p(".facts")[
                 h.span(class_=["kind", item.status])[STATUS.get(item.status, item.status)],
                 h.span["of ", spelt(item.server)],
-                h.span["pin ", h.code(title=item.pin)[item.pin[:PIN_SHOWN]]],
+                h.span["pin ", h.code(title=item.pin)[visible(item.pin[:PIN_SHOWN])]],
             ],
         ],
         _flagged("Hidden in it", item.flags),

@@ -41,6 +41,7 @@ function take(fresh) {
     const [ours, theirs] = [document.querySelector(each), fresh.querySelector(each)];
     if (ours && theirs) ours.replaceWith(document.importNode(theirs, true));
   }
+  if (document.querySelector("main[data-still]")) return;
   const [ours, theirs] = [document.getElementById("live"), fresh.getElementById("live")];
   if (!ours || !theirs) {
     location.reload();

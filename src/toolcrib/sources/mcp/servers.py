@@ -26,7 +26,13 @@ from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.status import RefreshResult
-from toolcrib.sources.mcp.trust import KEY_FILE, InstallState, ServerTrust, open_install_state
+from toolcrib.sources.mcp.trust import (
+    DECISIONS_FILE,
+    KEY_FILE,
+    InstallState,
+    ServerTrust,
+    open_install_state,
+)
 from toolcrib.store import Decisions, install_key
 from toolcrib.system import LastGoodCopies
 
@@ -127,6 +133,16 @@ class McpServers:
     def cached_tools(state_folder: Path) -> Iterator[tuple[str, str]]:
         """Server and own name of each tool that was ever listed. Quick: for completion."""
         return cached_tools(state_folder / CACHE_FOLDER)
+
+    @staticmethod
+    def listing_files(state_folder: Path) -> Sequence[Path]:
+        """The files that change when a server lists something else, or a definition is decided on.
+
+        They need not be there.
+        """
+        listings = sorted((state_folder / CACHE_FOLDER).glob("*.json"))
+        decisions = state_folder / DECISIONS_FILE
+        return [decisions, Path(f"{decisions}-wal"), *listings]
 
     @staticmethod
     def forget(config: ServerConfig, state_folder: Path) -> None:

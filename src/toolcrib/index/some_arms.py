@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolcrib.index import Arm, View
-from toolcrib.index.protocol import Index
+from toolcrib.index.protocol import Arm, Index, View
 from toolcrib.text import Speller
 
 
