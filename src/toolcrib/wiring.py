@@ -17,7 +17,7 @@ from toolcrib import execute, session, store
 from toolcrib.embed import make_embedder
 from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger, PrefetchMode
-from toolcrib.observe import EventLog, Tracer, can_export
+from toolcrib.observe import EventCounters, EventLog, Tracer, can_export, can_measure
 from toolcrib.search import ArmWeights, SearchRules
 from toolcrib.settings import Settings, own_servers_file
 from toolcrib.sources import apps, mcp
@@ -100,7 +100,8 @@ def event_log_of(settings: Settings) -> EventLog:
     """The log of events that the settings name. Nothing is written before the first event."""
     path, observe = settings.events_path, settings.observe
     opened = partial(open_events, settings, path) if path else None
-    return EventLog(opened, keep_queries=observe.keep_queries)
+    counters = EventCounters() if observe.metrics else None
+    return EventLog(opened, keep_queries=observe.keep_queries, counters=counters)
 
 
 def tracer_of(settings: Settings, environ: Mapping[str, str]) -> Tracer | None:
@@ -117,6 +118,14 @@ def tracer_of(settings: Settings, environ: Mapping[str, str]) -> Tracer | None:
         raise ConfigError(f"{problem}, so no traces are sent; set it, and start again")
     headers = {name: environ[held] for name, held in observe.otlp_headers_env.items()}
     return Tracer(partial(_exporter, observe.otlp, headers), content=observe.otlp_content)
+
+
+def metrics_problem(settings: Settings) -> str:
+    """Why there is no page for Prometheus though the settings want one; "" if nothing is wrong."""
+    if not settings.observe.metrics or can_measure():
+        return ""
+    remedy = "install it: pip install 'toolcrib[metrics]'"
+    return f"`observe.metrics` is on, and there is no page without its extra; {remedy}"
 
 
 def _exporter(url: str, headers: Mapping[str, str]) -> SpanExporter:

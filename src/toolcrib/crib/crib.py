@@ -44,7 +44,14 @@ from toolcrib.model import (
 from toolcrib.observe import EventLog, Tracer
 from toolcrib.settings import Settings, default_settings
 from toolcrib.system import LastGoodCopies
-from toolcrib.wiring import event_log_of, policy_of, tickets_of, tracer_of, use_advice_of
+from toolcrib.wiring import (
+    event_log_of,
+    metrics_problem,
+    policy_of,
+    tickets_of,
+    tracer_of,
+    use_advice_of,
+)
 
 if TYPE_CHECKING:
     import asyncio
@@ -78,7 +85,7 @@ class Crib:
         settings = settings or default_settings(os.environ)
         files = PackFiles.of(settings, _program())
         self._events = event_log_of(settings)
-        self._tracer, self._no_traces = _tracer(settings)
+        self._tracer, self._unobserved = _tracer(settings)
         tell = self._tracer.tell if self._tracer else None
         self._inventory = inventory = Inventory(settings, files, self._events.append, tell)
         self._live_index = LiveIndex(
@@ -120,8 +127,8 @@ class Crib:
     @property
     def problems(self) -> tuple[str, ...]:
         """What is named in the settings and cannot be used now, one message each."""
-        own = self._operator.rules_problem, self._no_traces
-        return (*filter(None, own), *self._inventory.problems)
+        rules = filter(None, [self._operator.rules_problem])
+        return (*rules, *self._unobserved, *self._inventory.problems)
 
     @property
     def operator(self) -> Operator:
@@ -394,13 +401,16 @@ class Crib:
         return self._door.means(name, caller)
 
 
-def _tracer(settings: Settings) -> tuple[Tracer | None, str]:
-    """Who takes spans, and why nobody does though the settings want it: tools work all the same."""
+def _tracer(settings: Settings) -> tuple[Tracer | None, tuple[str, ...]]:
+    """Who takes spans, and what the settings want and nobody can do: tools work all the same."""
+    tracer, problems = None, [metrics_problem(settings)]
     try:
-        return tracer_of(settings, os.environ), ""
+        tracer = tracer_of(settings, os.environ)
     except ConfigError as error:
-        _log.warning("%s", error)
-        return None, str(error)
+        problems.append(str(error))
+    for problem in filter(None, problems):
+        _log.warning("%s", problem)
+    return tracer, tuple(filter(None, problems))
 
 
 def _program() -> str:

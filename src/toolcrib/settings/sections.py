@@ -229,6 +229,23 @@ class ObserveSettings(Section):
         default=False,
         description="Whether traces have queries, names of hits, arguments and results in them.",
     )
+    metrics: bool = setting(
+        default=False,
+        description="Whether the gateway has a page for Prometheus, `/metrics`. It opens with a key"
+        " of `toolcrib keys add NAME --metrics`. Needs the extra `metrics`.",
+    )
+    log_format: Literal["text", "json"] = setting(
+        default="text",
+        description="How the gateway writes its log: lines for people, or one JSON object a line.",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = setting(
+        default="info", description="From which level on the gateway writes to its log."
+    )
+    access_log: bool = setting(
+        default=False,
+        description="Whether the log has a line for each HTTP request: who, what, how it ended. A"
+        " refused request always has one.",
+    )
 
 
 class AppSettings(Section):

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from toolcrib.store.pack import Pack, PackDamaged, set_pack_aside, write_pack
     from toolcrib.store.protocol import UseStore, VectorCache
     from toolcrib.store.reveals import StoredReveals
-    from toolcrib.store.rollups import Rollup, RollupKey
+    from toolcrib.store.rollups import BOUNDS_S, Rollup, RollupKey
     from toolcrib.store.seals import install_key
     from toolcrib.store.tickets import TicketBinding, TicketFile, TicketRow
     from toolcrib.store.uses import (
@@ -61,7 +61,7 @@ else:
             "pack": ("Pack", "PackDamaged", "set_pack_aside", "write_pack"),
             "protocol": ("UseStore", "VectorCache"),
             "reveals": ("StoredReveals",),
-            "rollups": ("Rollup", "RollupKey"),
+            "rollups": ("BOUNDS_S", "Rollup", "RollupKey"),
             "seals": ("install_key",),
             "tickets": ("TicketBinding", "TicketFile", "TicketRow"),
             "uses": (
@@ -75,6 +75,7 @@ else:
     )
 
 __all__ = [
+    "BOUNDS_S",
     "Decision",
     "Decisions",
     "EventFile",
