@@ -16,7 +16,8 @@ import pytest
 from tests.browser.tab import Tab, Visitor
 from tests.browser.world import Link
 from tests.dashboard.asking import FakeGateway
-from tests.dashboard.test_screens import EVIL, HOSTILE_DATA, hostile
+from tests.dashboard.hostile import EVIL
+from tests.dashboard.test_screens import HOSTILE_DATA, hostile
 from tests.waiting import until
 from toolcrib.dashboard.actions import OperatorActions
 from toolcrib.dashboard.login import BrowserSession, Logins

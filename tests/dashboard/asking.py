@@ -1,7 +1,7 @@
 """A dashboard in this process, and a client that says what it likes to it."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -45,9 +45,10 @@ def status(server: str = "mail", **others: Any) -> ServerStatus:
 
 
 class FakeGateway:
-    """A gateway that notes what it is asked. `calls` wait there."""
+    """A gateway that notes what it is asked to do. `calls` wait there; `reads` it answers with."""
 
     def __init__(self) -> None:
+        self.reads: dict[str, Any] = {"queries": {"texts": {}}, "sets": [], "profiles": []}
         self.calls: list[Mapping[str, Json]] = [CALL]
         self.servers: list[ServerStatus] = [status()]
         self.asked: list[tuple[str, Mapping[str, Json]]] = []
@@ -57,6 +58,8 @@ class FakeGateway:
             return {"servers": [each.as_json() for each in self.servers], "broken_files": []}
         if do == "approvals":
             return self.calls
+        if do in self.reads:
+            return self.reads[do]
         self.asked.append((do, more))
         return True
 
@@ -130,8 +133,12 @@ class Asked:
         }
         sent: list[Message] = []
 
+        messages: Iterator[Message] = iter(
+            [{"type": "http.request", "body": body, "more_body": False}]
+        )
+
         async def receive() -> Message:
-            return {"type": "http.request", "body": body, "more_body": False}
+            return next(messages, {"type": "http.disconnect"})
 
         async def send(message: Message) -> None:
             sent.append(message)

@@ -9,8 +9,10 @@ import htpy as h
 import pytest
 
 from tests.dashboard.asking import CALL, status
+from tests.dashboard.eventful import KINDS, hostile_event, live_events
 from tests.dashboard.hostile import BAD, hostile_ranking
 from toolcrib.dashboard.actions import ServerTask
+from toolcrib.dashboard.event_queries import DayFigures, EventStory, HourTokens
 from toolcrib.dashboard.login import Notice
 from toolcrib.dashboard.operations import (
     NO_DEFINITIONS,
@@ -22,7 +24,7 @@ from toolcrib.dashboard.operations import (
 from toolcrib.dashboard.page import MOST_SHOWN, PageView
 from toolcrib.dashboard.rankings import RankingAnswer, RankingAsked
 from toolcrib.dashboard.screens import SCREENS
-from toolcrib.dashboard.screens.home import home_screen
+from toolcrib.dashboard.screens.home import HomeFacts, home_screen
 from toolcrib.dashboard.screens.inbox import LONGEST_SHOWN, inbox_screen, login_link
 from toolcrib.dashboard.screens.servers import servers_screen
 from toolcrib.dashboard.spelling import spelt, spelt_change, visible
@@ -71,15 +73,19 @@ def hostile() -> PageView:
 
 
 HOSTILE_DATA: dict[str, Any] = {
-    "/": (BAD,),
+    "/": HomeFacts((BAD,), DayFigures("on", 1, 2, 1, 0.1, (HourTokens(5, 9, 3),), BAD)),
     "/inbox": Definitions((HOSTILE_ITEM,), 2, (BAD,)),
+    "/live": live_events({id: hostile_event(kind, BAD) for id, kind in enumerate(KINDS)}, BAD),
+    "/event": EventStory(1, {id: hostile_event(kind, BAD) for id, kind in enumerate(KINDS)}),
     "/why": hostile_ranking(),
     "/servers": None,
     "/server": ServerLogTail(BAD, (BAD,)),
 }
 NO_DATA: dict[str, Any] = {
-    "/": (),
+    "/": HomeFacts(),
     "/inbox": NO_DEFINITIONS,
+    "/live": live_events({}),
+    "/event": EventStory(1, {}),
     "/why": RankingAnswer(RankingAsked()),
     "/servers": None,
     "/server": ServerLogTail("gone"),
@@ -196,8 +202,8 @@ def test_a_definition_is_bound_to_its_whole_pin():
 @pytest.mark.parametrize("runs", [True, False])
 def test_a_quiet_page_says_what_would_be_there(path: str, runs: bool):
     text = Elements(shown(path, view(Overview(has_gateway=runs)), NO_DATA)).text
-    assert re.search("Nothing waits|No MCP server|No such server|Nothing was asked", text)
-    if not runs and path not in ("/server", "/why"):
+    assert re.search("Nothing (waits|was asked|has happened)|No MCP server|No such", text)
+    if not runs and path not in ("/server", "/why", "/event"):
         assert "toolcrib serve" in text
 
 
@@ -218,7 +224,7 @@ def test_home_names_what_needs_somebody():
     ):
         assert words in text
     assert overview.waiting == 4
-    warned = home_screen(view(overview), ("playwright",))
+    warned = home_screen(view(overview), HomeFacts(("playwright",)))
     assert "drive a browser" in Elements(str(warned)).text
 
 

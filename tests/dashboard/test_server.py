@@ -11,6 +11,7 @@ from toolcrib.dashboard.actions import ACTIONS
 from toolcrib.dashboard.headers import COOKIE, SECURITY_HEADERS
 from toolcrib.dashboard.login import ACT_S, VIEW_S
 from toolcrib.dashboard.screens import SCREENS
+from toolcrib.dashboard.server import STATIC
 from toolcrib.settings import DashboardSettings
 
 TICKET = str(CALL["id"])
@@ -19,8 +20,8 @@ SUBJECTS = {
     name: (TICKET,) if name.endswith("_call") else ("mail", "send", PIN)[: action.fields]
     for name, action in ACTIONS.items()
 }
-OPEN = ["/login", "/static/dashboard.css", "/static/live.js", "/static/login.js"]
-CLOSED = [*SCREENS, "/pulse"]
+OPEN = ["/login", *(f"/static/{path.name}" for path in STATIC.iterdir())]
+CLOSED = [*SCREENS, "/pulse", "/stream"]
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import sys
 import webbrowser
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -55,7 +56,11 @@ def dashboard_command(
         opened.append(link)
 
     run_dashboard(
-        Operations(options.settings, _asking(options)),
+        Operations(
+            options.settings,
+            _asking(options),
+            partial(gateway.watch_daemon, daemon_place(options)),
+        ),
         DashboardOptions(options.settings().dashboard, port, on_enter=sys.stdin.isatty()),
         on_link,
     )

@@ -1,9 +1,10 @@
-"""The dashboard: what waits for the operator, and how the servers are, in a browser.
+"""The dashboard: what waits for the operator, what happens, and how the servers are, in a browser.
 
     browser ──> loopback ──> WebServer ──> Dashboard ──> a screen: data in, HTML out
                                               │
                                               └──> Operations ──> operator socket ──> the gateway
-                                                              └─> files: definitions, servers, logs
+                                                              └─> files: definitions, servers, logs,
+                                                                  events
 
 A process of its own: the gateway gets no page and no port, and a heavy screen slows no call.
 
@@ -14,10 +15,11 @@ A process of its own: the gateway gets no page and no port, and a heavy screen s
     actions      what a button may do, each by its name
     operations   what screens ask and buttons do: of the gateway if one runs, else of files
     rankings     how searches rank: the same, else of a crib in this process (`backends`)
+    event_queries  what screens ask about events; `event_stream` hands new ones to browsers
     page         the frame of all pages, and their parts; `spelling` spells out what hides, `bars`
                  draws
-    screens/     home, inbox, why, servers: each loads what it shows, and is a function of that
-    static/      the style and the two scripts, as they are written
+    screens/     home, inbox, live, why, servers: each loads what it shows, and is a function of it
+    static/      the style and the scripts, as they are written
 
 Strangers' text stands beside a button that allows a call. So text is always escaped and spelt out,
 no script but ours runs, a GET changes nothing, and each button is good for one thing alone. Nothing

@@ -1,10 +1,10 @@
 """Whom the screens ask: a gateway that runs, or a crib in this process."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import RLock
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from toolcrib.crib import Crib
 from toolcrib.model import Json
@@ -22,6 +22,18 @@ class AskGateway(Protocol):
     def __call__(self, do: str, /, **more: Json) -> Json:
         """Its answer; None if none runs. Raises `ConfigError` if it refuses or fails."""
         ...
+
+
+WatchGateway: TypeAlias = Callable[[], Iterator[Mapping[str, Any]]]
+"""What happens at the gateway as it comes: `events`, maybe none, about every second.
+
+It ends with the gateway, at once if none runs. Raises `OSError` if that falls silent.
+"""
+
+
+def watch_nothing() -> Iterator[Mapping[str, Any]]:
+    """For whoever has no gateway to look at."""
+    return iter(())
 
 
 class OwnCrib:

@@ -3,11 +3,12 @@
 A picture is 100 units wide, whatever the width of its place. Colours come from classes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import htpy as h
 
 WIDTH, HEIGHT = 100.0, 10
+CHART_BAR, CHART_GAP, CHART_HEIGHT = 8, 2, 40
 
 
 def bar(value: float, lowest: float, highest: float, kind: str) -> h.Element:
@@ -26,6 +27,26 @@ def share_bar(share: float, marks: Iterable[float] = (), kind: str = "share") ->
         h.rect(class_=kind, **_box(0, min(max(share, 0.0), 1.0) * WIDTH)),
         [h.rect(".zero", **_box(mark * WIDTH, 0.5)) for mark in marks],
     )
+
+
+def chart(values: Sequence[int], words: str) -> h.Element:
+    """A bar for each value, from the base line up; below 0 is none. `words` say what it shows."""
+    most = max(max(values, default=0), 1)
+    bars = [
+        h.rect(
+            x=str(place * (CHART_BAR + CHART_GAP)),
+            y=f"{CHART_HEIGHT - size:.1f}",
+            width=str(CHART_BAR),
+            height=f"{size:.1f}",
+            rx="1",
+        )
+        for place, value in enumerate(values)
+        if (size := max(1.0, CHART_HEIGHT * value / most) if value > 0 else 0.0)
+    ]
+    width = max(1, len(values) * (CHART_BAR + CHART_GAP) - CHART_GAP)
+    base = h.rect(".base", x="0", y=str(CHART_HEIGHT), width=str(width), height="1")
+    view_box = f"0 0 {width} {CHART_HEIGHT + 1}"
+    return h.svg(".chart", viewBox=view_box, role="img", aria_label=words)[bars, base]
 
 
 def _picture(*inside: h.Node) -> h.Element:

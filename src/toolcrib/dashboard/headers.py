@@ -24,6 +24,7 @@ SECURITY_HEADERS = {
     "x-frame-options": "DENY",
 }
 HTML = "text/html; charset=utf-8"
+EVENT_STREAM = "text/event-stream; charset=utf-8"
 COOKIE = "__Host-toolcrib"
 
 
@@ -35,15 +36,22 @@ async def send_answer(
     more: Mapping[str, str] | None = None,
 ) -> None:
     """A whole answer, with all of these headers."""
-    named = {
-        **SECURITY_HEADERS,
-        "content-type": kind,
-        "content-length": str(len(content)),
-        **(more or {}),
-    }
+    await send_head(send, kind, status, {"content-length": str(len(content)), **(more or {})})
+    await send({"type": "http.response.body", "body": content})
+
+
+async def send_head(
+    send: Send, kind: str, status: int = 200, more: Mapping[str, str] | None = None
+) -> None:
+    """The head of an answer, with all of these headers; its pieces come after it."""
+    named = {**SECURITY_HEADERS, "content-type": kind, **(more or {})}
     raw = [(name.encode("ascii"), value.encode("latin-1")) for name, value in named.items()]
     await send({"type": "http.response.start", "status": status, "headers": raw})
-    await send({"type": "http.response.body", "body": content})
+
+
+async def send_piece(send: Send, content: bytes, *, more: bool = True) -> None:
+    """A piece of an answer; without `more`, the last one."""
+    await send({"type": "http.response.body", "body": content, "more_body": more})
 
 
 def cookie_set(value: str) -> str:

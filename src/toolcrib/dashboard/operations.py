@@ -11,7 +11,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, cast
 
-from toolcrib.dashboard.backends import AskGateway, OwnCrib
+from toolcrib.dashboard.backends import AskGateway, OwnCrib, WatchGateway, watch_nothing
+from toolcrib.dashboard.event_queries import EventQueries
 from toolcrib.dashboard.rankings import Rankings
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json
@@ -106,12 +107,19 @@ class ServerLogTail(NamedTuple):
 class Operations:
     """What the operator sees and does. `settings` reads them anew each time.
 
-    Everything here raises `ToolcribError`, with what to do next.
+    What is asked about events is asked of `events`. Everything here raises `ToolcribError`, with
+    what to do next.
     """
 
-    def __init__(self, settings: Callable[[], Settings], ask: AskGateway) -> None:
+    def __init__(
+        self,
+        settings: Callable[[], Settings],
+        ask: AskGateway,
+        watch: WatchGateway = watch_nothing,
+    ) -> None:
         self._settings = settings
         self._ask = ask
+        self.events = EventQueries(settings, ask, watch)
         self._crib = OwnCrib(settings)
         self.rankings = Rankings(ask, self._crib)
 

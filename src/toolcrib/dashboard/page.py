@@ -11,7 +11,13 @@ from toolcrib.dashboard.login import Notice
 from toolcrib.dashboard.operations import Overview
 from toolcrib.dashboard.spelling import spelt, visible
 
-NAVIGATION = {"/": "Home", "/inbox": "Inbox", "/why": "Why", "/servers": "Servers"}
+NAVIGATION = {
+    "/": "Home",
+    "/inbox": "Inbox",
+    "/live": "Live",
+    "/why": "Why",
+    "/servers": "Servers",
+}
 MOST_SHOWN = 24_000
 """Characters of HTML that a list may take: what is beyond comes when the first are decided on."""
 NEW_LINK = "press Enter where `toolcrib dashboard` runs, or run it again"

@@ -10,7 +10,9 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs
@@ -18,11 +20,21 @@ from urllib.parse import parse_qs
 import htpy as h
 
 from toolcrib.dashboard.actions import ACTIONS, Action, OperatorActions, ServerTask
-from toolcrib.dashboard.headers import HTML, cookie_of, cookie_set, send_answer
+from toolcrib.dashboard.event_stream import EventFollower, sent_events
+from toolcrib.dashboard.headers import (
+    EVENT_STREAM,
+    HTML,
+    cookie_of,
+    cookie_set,
+    send_answer,
+    send_head,
+    send_piece,
+)
 from toolcrib.dashboard.login import BrowserSession, Logins, Notice
 from toolcrib.dashboard.operations import Operations, Overview
 from toolcrib.dashboard.page import NEW_LINK, PageView, bare_page, code_words
 from toolcrib.dashboard.screens import SCREENS
+from toolcrib.dashboard.screens.live import LiveChoice
 from toolcrib.errors import ToolcribError
 from toolcrib.http import AUTHENTICATED, HttpRefusal, Receive, Scope, Send, headers_of, read_body
 from toolcrib.settings import DashboardSettings
@@ -63,6 +75,11 @@ class Dashboard:
     logins: Logins
     settings: DashboardSettings
     origins: Mapping[str, str]
+
+    @cached_property
+    def follower(self) -> EventFollower:
+        """Who looks for new events, for all browsers that are on Live."""
+        return EventFollower(self.operations.events.coming)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request. There is nothing else: no WebSocket."""
@@ -108,6 +125,9 @@ class Dashboard:
             case "GET", path if path in SCREENS or path == "/pulse":
                 session = self._session(request, scope)
                 await self._show(request, session, send)
+            case "GET", "/stream":
+                session = self._session(request, scope)
+                await self._stream(request, session, receive, send)
             case "POST", path if path.removeprefix("/act/") in ACTIONS:
                 session = self._session(request, scope)
                 await self._act(request, path.removeprefix("/act/"), session, receive, send)
@@ -140,6 +160,31 @@ class Dashboard:
         except ToolcribError as error:
             raise HttpRefusal(503, "unavailable", str(error)) from None
         await send_answer(send, 200, content, kind)
+
+    async def _stream(
+        self, request: BrowserRequest, session: BrowserSession, receive: Receive, send: Send
+    ) -> None:
+        """Events as they come, until the browser leaves or may look no longer."""
+        kind, client, server, outcome, _ = LiveChoice.of_fields(request.field)
+        choose = self.operations.events.filter_of
+        which = await asyncio.to_thread(choose, kind, client, server, outcome)
+
+        async def send_all() -> None:
+            await send_head(send, EVENT_STREAM)
+            async with aclosing(sent_events(self.follower, which)) as messages:
+                async for message in messages:
+                    await send_piece(send, message)
+                    if not session.may_view:
+                        break
+
+        tasks = {asyncio.create_task(send_all()), asyncio.create_task(_left(receive))}
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in tasks:
+                each.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        await send_piece(send, b"", more=False)
 
     def _page(self, request: BrowserRequest, session: BrowserSession) -> bytes:
         screen = SCREENS[request.path]
@@ -193,6 +238,12 @@ class Dashboard:
         if action.approves and self.settings.approve == "never":
             problem = 'Approving here is switched off by `dashboard.approve = "never"`.'
             raise HttpRefusal(403, "may_not_approve", problem)
+
+
+async def _left(receive: Receive) -> None:
+    """Until the browser has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def _ignore() -> None:

@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     from toolcrib.store.decision_rows import Decision
     from toolcrib.store.decisions import Decisions, ToolDecisions
     from toolcrib.store.embeddings import vector_bytes
-    from toolcrib.store.events import EventFile, EventFilter, Retention
+    from toolcrib.store.event_filter import EventFilter
+    from toolcrib.store.events import EventFile, LoggedConversation, Retention
     from toolcrib.store.pack import Pack, PackDamaged, set_pack_aside, write_pack
     from toolcrib.store.protocol import UseStore, VectorCache
     from toolcrib.store.reveals import StoredReveals
-    from toolcrib.store.rollups import BOUNDS_S, Rollup, RollupKey
+    from toolcrib.store.rollups import BOUNDS_S, HOUR_S, Rollup, RollupKey
     from toolcrib.store.seals import install_key
     from toolcrib.store.tickets import TicketBinding, TicketFile, TicketRow
     from toolcrib.store.uses import (
@@ -57,11 +58,12 @@ else:
             "decision_rows": ("Decision",),
             "decisions": ("Decisions", "ToolDecisions"),
             "embeddings": ("vector_bytes",),
-            "events": ("EventFile", "EventFilter", "Retention"),
+            "event_filter": ("EventFilter",),
+            "events": ("EventFile", "LoggedConversation", "Retention"),
             "pack": ("Pack", "PackDamaged", "set_pack_aside", "write_pack"),
             "protocol": ("UseStore", "VectorCache"),
             "reveals": ("StoredReveals",),
-            "rollups": ("BOUNDS_S", "Rollup", "RollupKey"),
+            "rollups": ("BOUNDS_S", "HOUR_S", "Rollup", "RollupKey"),
             "seals": ("install_key",),
             "tickets": ("TicketBinding", "TicketFile", "TicketRow"),
             "uses": (
@@ -76,10 +78,12 @@ else:
 
 __all__ = [
     "BOUNDS_S",
+    "HOUR_S",
     "Decision",
     "Decisions",
     "EventFile",
     "EventFilter",
+    "LoggedConversation",
     "Pack",
     "PackDamaged",
     "Retention",

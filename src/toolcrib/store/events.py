@@ -7,6 +7,7 @@ its own bound, so that a flood of searches erases no call.
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar, get_args
 
 import apsw
 
-from toolcrib.model import FINE_CODES, Event, EventKind
+from toolcrib.model import Event, EventKind
 from toolcrib.store import file_clock
 from toolcrib.store.database import (
     DAMAGE,
@@ -25,6 +26,7 @@ from toolcrib.store.database import (
     set_aside,
     transaction,
 )
+from toolcrib.store.event_filter import EventFilter
 from toolcrib.store.file_clock import DAY_S, ClockReading
 from toolcrib.store.former_audit import former_calls, is_former_log, remove_former
 from toolcrib.store.rollups import (
@@ -35,11 +37,14 @@ from toolcrib.store.rollups import (
     add_rollups,
     prepare_rollups,
     read_rollups,
+    read_totals,
     sweep_rollups,
 )
 
 SWEEP_SHARE = 100
 """Old rows go when so small a share of the bound was written, and when a file is first written."""
+RECENT = 20_000
+"""Among so many events the conversations are looked for."""
 MOST_FACTS = 4_000
 """Characters of facts as JSON; an event with more of them is kept without."""
 CUT = '{"cut": true}'
@@ -58,41 +63,32 @@ MIGRATIONS = (
     {TABLE}
     {file_clock.TABLE};
     """,
+    "CREATE INDEX event_conversation ON event (conversation, id) WHERE conversation != '';",
 )
 _COLUMNS = ", ".join(Event._fields)
 _MARKS = ", ".join("?" * (len(Event._fields) + 1))
 _INSERT = f"INSERT INTO event ({_COLUMNS}, seen) VALUES ({_MARKS})"  # noqa: S608 - our own names
-_OF_SERVER = "(server = ? OR server = '' AND ? != '' AND substr(name, 1, length(?)) = ?)"
+_CONVERSATIONS = """
+    SELECT conversation, max(caller), max(client), min(at), max(at),
+        sum(kind = 'search'), sum(kind = 'call'), max(id) AS newest
+    FROM event WHERE conversation != '' AND id > (SELECT max(id) FROM event) - ?
+    GROUP BY conversation HAVING newest < ? ORDER BY newest DESC LIMIT ?
+"""
 
 T = TypeVar("T")
 
 
-class EventFilter(NamedTuple):
-    """Which events are meant: those that fit all that is said. Empty says nothing.
+class LoggedConversation(NamedTuple):
+    """What the newest events say of a conversation. `newest` is the id of its last one."""
 
-    `stem` is how names from that server begin, for calls of names that no tool of it has. `failed`:
-    those that did not end well. `since` is in seconds since the epoch.
-    """
-
-    kinds: tuple[EventKind, ...] = ()
-    client: str = ""
-    server: str = ""
-    stem: str = ""
-    failed: bool = False
-    since: float = 0.0
-
-    def clauses(self) -> Iterator[tuple[str, Sequence[Any]]]:
-        """As SQL, with what stands for its marks."""
-        if self.kinds:
-            yield f"kind IN ({', '.join('?' * len(self.kinds))})", self.kinds
-        if self.client:
-            yield "? IN (client, caller)", (self.client,)
-        if self.server:
-            yield _OF_SERVER, (self.server, *[self.stem] * 3)
-        if self.failed:
-            yield f"code NOT IN ({', '.join('?' * len(FINE_CODES))})", (*FINE_CODES,)
-        if self.since:
-            yield "at >= ?", (self.since,)
+    conversation: str
+    caller: str
+    client: str
+    began: float
+    ended: float
+    searches: int
+    calls: int
+    newest: int
 
 
 class Retention(NamedTuple):
@@ -154,6 +150,23 @@ class EventFile:
     def rollups(self, since_hour: int, *kinds: EventKind) -> Sequence[tuple[RollupKey, Rollup]]:
         """The roll-ups of an hour and later, of some kinds or of all, the earliest first."""
         return self._on_sound_file(lambda: list(read_rollups(self._db, since_hour, kinds)))
+
+    def totals(
+        self, since_hour: int, kinds: Sequence[EventKind], by: Sequence[str]
+    ) -> Mapping[RollupKey, Rollup]:
+        """The roll-ups of some kinds from an hour on, added up; `by`: what stays apart."""
+        return self._on_sound_file(lambda: dict(read_totals(self._db, since_hour, kinds, by)))
+
+    def last_use(self) -> Mapping[str, float]:
+        """When each caller last left an event, in seconds since the epoch."""
+        sql = "SELECT caller, max(at) FROM event GROUP BY caller"
+        return self._on_sound_file(lambda: dict(self._db.execute(sql)))
+
+    def conversations(self, limit: int, before: int = 0) -> Sequence[LoggedConversation]:
+        """Those among the last `RECENT` events, the latest first; with `before`, older ones."""
+        values = (RECENT, before or sys.maxsize, limit)
+        rows = self._on_sound_file(lambda: list(self._db.execute(_CONVERSATIONS, values)))
+        return [LoggedConversation._make(row) for row in rows]
 
     def close(self) -> None:
         """Let go of the file."""

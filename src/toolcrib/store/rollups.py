@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import apsw
 
@@ -84,6 +84,18 @@ class Rollup:
         if event.kind == "list":
             self.eager += _number(event.facts.get("eager"))
             self.sent += _number(event.facts.get("sent"))
+
+    def percentile(self, share: float) -> float:
+        """So many seconds this share of them took at most, as near as the buckets tell; 0 of none.
+
+        Beyond the last bound it is that bound.
+        """
+        left, lower = share * self.count, 0.0
+        for upper, number in zip(BOUNDS_S, self.buckets, strict=False):
+            if left <= number:
+                return lower + (upper - lower) * left / number if number else lower
+            left, lower = left - number, upper
+        return lower
 
 
 class RollupFolder:
@@ -160,6 +172,24 @@ def read_rollups(
         count, seconds, buckets, eager, sent = row[6:]
         rollup = Rollup(count, seconds, tuple(json.loads(buckets)), eager, sent)
         yield RollupKey(*row[:6]), rollup
+
+
+def read_totals(
+    db: apsw.Connection, since_hour: int, kinds: Sequence[EventKind], by: Sequence[str]
+) -> Iterator[tuple[RollupKey, Rollup]]:
+    """The roll-ups of some kinds from an hour on, added up by some columns of the key."""
+    columns = ", ".join(name for name in RollupKey._fields if name in by)
+    sums = "sum(count), sum(seconds), json_group_array(json(buckets)), sum(eager), sum(sent)"
+    marks = ", ".join("?" * len(kinds))
+    which = f"hour >= ? AND kind IN ({marks}) GROUP BY {columns}"
+    sql = f"SELECT {columns}, {sums} FROM rollup WHERE {which}"  # noqa: S608 - our own names
+    named = columns.split(", ")
+    for row in db.execute(sql, (since_hour, *kinds)):
+        apart: dict[str, Any] = dict(zip(named, row, strict=False))
+        key = RollupKey(0, kinds[0])._replace(**apart)
+        count, seconds, buckets, eager, sent = row[len(named) :]
+        summed = tuple(map(sum, zip_longest(*json.loads(buckets), fillvalue=0)))
+        yield key, Rollup(count, seconds, summed, eager, sent)
 
 
 def _add_buckets(one: str, other: str) -> str:

@@ -11,12 +11,15 @@ from typing import Any, TypeAlias
 
 import htpy as h
 
+from toolcrib.dashboard.event_queries import EventStory
 from toolcrib.dashboard.operations import Operations
 from toolcrib.dashboard.page import PageView
 from toolcrib.dashboard.rankings import RankingAnswer, RankingAsked
-from toolcrib.dashboard.screens.home import home_screen
+from toolcrib.dashboard.screens.home import HomeFacts, home_screen
 from toolcrib.dashboard.screens.inbox import inbox_screen
+from toolcrib.dashboard.screens.live import LiveChoice, LiveEvents, id_of, live_screen, load_live
 from toolcrib.dashboard.screens.servers import server_screen, servers_screen
+from toolcrib.dashboard.screens.story import story_screen
 from toolcrib.dashboard.screens.why import why_screen
 
 FieldOf: TypeAlias = Callable[[str], str]
@@ -31,13 +34,27 @@ class ScreenRoute:
     load: Callable[[Operations, FieldOf], object]
 
 
+def _home(operations: Operations, _field: FieldOf) -> HomeFacts:
+    return HomeFacts(operations.browser_servers(), operations.events.day())
+
+
+def _live(operations: Operations, field: FieldOf) -> LiveEvents:
+    return load_live(operations.events, LiveChoice.of_fields(field))
+
+
+def _story(operations: Operations, field: FieldOf) -> EventStory:
+    return operations.events.story(id_of(field("id")))
+
+
 def _why(operations: Operations, field: FieldOf) -> RankingAnswer:
     return operations.rankings.explain(RankingAsked(*map(field, RankingAsked._fields)))
 
 
 SCREENS: Mapping[str, ScreenRoute] = {
-    "/": ScreenRoute(home_screen, lambda operations, _: operations.browser_servers()),
+    "/": ScreenRoute(home_screen, _home),
     "/inbox": ScreenRoute(inbox_screen, lambda operations, _: operations.definitions()),
+    "/live": ScreenRoute(live_screen, _live),
+    "/event": ScreenRoute(story_screen, _story),
     "/why": ScreenRoute(why_screen, _why),
     "/servers": ScreenRoute(lambda view, _: servers_screen(view), lambda _operations, _field: None),
     "/server": ScreenRoute(server_screen, lambda operations, field: operations.log(field("name"))),

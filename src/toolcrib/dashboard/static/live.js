@@ -1,7 +1,8 @@
 // Keeps a page true while it is open. What comes is added below what is there, and what is gone
 // stays in its place, greyed out: no button ever moves under the pointer.
+import { fetchPage, imported } from "./parsing.js";
+
 const PAUSE_MS = 2000;
-const policy = globalThis.trustedTypes?.createPolicy("toolcrib", { createHTML: (text) => text });
 const news = document.getElementById("news");
 let mark = document.body.dataset.mark;
 
@@ -16,14 +17,6 @@ function say(words) {
   line.className = "notice bad";
   line.textContent = words;
   news.replaceChildren(line);
-}
-
-// A page of ours, parsed and never run: scripts in it stay text.
-async function fetchPage() {
-  const answer = await fetch(location.pathname + location.search, { redirect: "error" });
-  if (!answer.ok) throw new Error(String(answer.status));
-  const text = await answer.text();
-  return new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "text/html");
 }
 
 const keyed = (root) =>
@@ -61,8 +54,6 @@ function take(fresh) {
     document.getElementById(title.id)?.replaceWith(imported(title));
 }
 
-const imported = (node) => document.importNode(node, true);
-
 // One that somebody is at, with the pointer or the keyboard, stays as it is for now.
 function replace(item, fresh) {
   if (!item.matches(":hover, :focus-within")) item.replaceWith(imported(fresh));
@@ -82,7 +73,7 @@ async function look() {
   if (!answer.ok) return;
   const pulse = await answer.json();
   if (pulse.mark !== mark) {
-    take(await fetchPage());
+    take(await fetchPage(location.pathname + location.search));
     mark = pulse.mark;
   }
 }
@@ -128,5 +119,6 @@ function countDown() {
   }
 }
 
+if (document.getElementById("stream")) import("./stream.js");
 setInterval(countDown, 1000);
 watch();
