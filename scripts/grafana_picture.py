@@ -26,11 +26,12 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 DASHBOARD = ROOT / "docs" / "grafana" / "toolcrib.json"
 PICTURE = DASHBOARD.with_suffix(".svg")
-SERVER = ROOT / "tests" / "observe" / "busy_server.py"
+SERVER = ROOT / "scripts" / "grafana_server.py"
 PROMETHEUS = "127.0.0.1:39090"
 SCRAPE_S = 2
 KNOCKS = 0.1
 WARM_S = 30
+MOST_LINES = 6
 CELL_W, CELL_H, GAP, HEAD = 52, 30, 8, 54
 COLORS = ("#1f77b4", "#d9730d", "#2a9d4e", "#c2334d", "#7a52c7", "#8a6d3b", "#c2539b", "#6b7280")
 UNITS = {"s": (1_000, "ms"), "bytes": (1 / 2**20, "MiB"), "reqps": (1, "/s"), "short": (1, "")}
@@ -208,6 +209,12 @@ def draw_stat(panel: dict[str, Any], series: list[Series], at: Drawing) -> list[
     return [text(middle, at.y + at.h / 2 + 22, said, 30, text_anchor="middle", fill=fill)]
 
 
+def most_of(series: list[Series]) -> list[Series]:
+    """The lines that there is room for, the highest of them all, by their names."""
+    highest = sorted(series, key=lambda one: -max((v for _, v in one.points), default=0.0))
+    return sorted(highest[:MOST_LINES])
+
+
 def draw_lines(panel: dict[str, Any], series: list[Series], at: Drawing, ends: Any) -> list[str]:  # noqa: ANN401
     unit, (start, end) = panel["fieldConfig"]["defaults"]["unit"], ends
     top = max((value for each in series for _, value in each.points), default=0.0) * 1.1 or 1.0
@@ -218,7 +225,7 @@ def draw_lines(panel: dict[str, Any], series: list[Series], at: Drawing, ends: A
         drawn.append(f'<line x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" stroke="#e3e6ea"/>')
         drawn.append(text(left - 6, y + 4, shown(share * top, unit), 10, text_anchor="end"))
     x, row = left, low + 18
-    for number, each in enumerate(sorted(series, key=lambda one: one.name)[: len(COLORS)]):
+    for number, each in enumerate(most_of(series)):
         color = COLORS[number]
         path = " ".join(
             f"{left + (when - start) / (end - start) * (right - left):.1f},"

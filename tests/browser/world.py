@@ -32,6 +32,7 @@ SERVER = Path(__file__).with_name("sample_server.py")
 SETTINGS = """
 [approval]
 servers = "ask"
+wait_s = 200
 
 [gateway.profiles.search]
 mode = "search"
@@ -117,6 +118,11 @@ class World:
     def waiting(self) -> dict[str, Mapping[str, Any]]:
         """The calls that wait for the operator, by ticket."""
         return {each["id"]: each for each in self.ask("approvals")}
+
+    def ticket_for(self, to: str) -> str:
+        """The ticket of a call that waits with this address; "" if there is none."""
+        found = (id for id, each in self.waiting().items() if each["arguments"].get("to") == to)
+        return next(found, "")
 
     def define(self, server: str, tool: str, **fields: Any) -> None:
         """From now on the server says this of a tool; it is listed anew."""
@@ -209,9 +215,9 @@ def client_of(world: World, era: str = HANDSHAKE) -> Generator[ClientThread]:
 
 
 def one_waiting(world: World, client: ClientThread, **arguments: Any) -> str:
-    """The ticket of a call that waits, which nobody else makes."""
+    """The ticket of a call that waits, which nobody else makes. Its client has gone on."""
     mark = uuid4().hex
     call = client.call_through("mcp_mail_send_mail", to=mark, subject="x", body="x", **arguments)
-    until(call.done, "the call is answered")
-    [ticket] = [id for id, each in world.waiting().items() if each["arguments"].get("to") == mark]
+    ticket = until(lambda: world.ticket_for(mark), "the call waits")
+    call.cancel()
     return ticket

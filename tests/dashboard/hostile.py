@@ -1,6 +1,20 @@
 """What strangers may write, as badly as they can, in every field that a screen shows."""
 
+import numpy as np
+
 from toolcrib.dashboard.rankings import RankingAnswer, RankingAsked
+from toolcrib.dashboard.tool_catalog import (
+    MapView,
+    NearTool,
+    ToolDetails,
+    ToolFilter,
+    ToolPage,
+    ToolRow,
+    ToolUse,
+)
+from toolcrib.dashboard.tool_map import ToolMap
+from toolcrib.lint import LintFinding
+from toolcrib.model import Entry, ToolInfo
 from toolcrib.search import (
     Candidate,
     Explanation,
@@ -68,3 +82,41 @@ def hostile_ranking(text: str = BAD, size: int = 3) -> RankingAnswer:
     )
     asked = RankingAsked(text, text, f"{text}2", "as_set", "rrf")
     return RankingAnswer(asked, (told, told), is_ready=False, problem=text)
+
+
+def hostile_entry(text: str = BAD) -> Entry:
+    """A tool of which every word is hostile."""
+    tool = ToolInfo(
+        name=text,
+        description=text,
+        source="mcp",
+        source_id=text,
+        title=text,
+        flags=(text,),
+        parameters={text: {text: [text]}},
+        annotations={text: text},
+        schema_problem=text,
+        pin=text,
+    )
+    return Entry(text, text, tool, "changed", text)
+
+
+def hostile_tool(text: str = BAD) -> ToolDetails:
+    """The same, with all that is said about it."""
+    near = [NearTool(f"{text}{place}", text, 0.5) for place in range(10)]
+    finding = LintFinding(text, text, "warning", "near-identical", text, text)
+    use = ToolUse(3, 1, 0.6)
+    return ToolDetails(hostile_entry(text), 120, "counted", [finding] * 20, near, near, use)
+
+
+def hostile_list(text: str = BAD, size: int = 3) -> ToolPage:
+    """A list of such tools."""
+    rows = tuple(ToolRow(f"{text}{place}", text, "ready", "write", 120, 2) for place in range(size))
+    return ToolPage(ToolFilter(text=text), rows, size, size, True, (text,) * size, is_linted=False)
+
+
+def hostile_map(text: str = BAD) -> MapView:
+    """A map of such tools."""
+    names = (text, f"{text}2")
+    drawn = ToolMap(names, np.zeros((2, 2)), np.array([[1], [0]]), np.ones((2, 1), np.float32))
+    return MapView(drawn, (text,), (0, 0), frozenset(names[:1]), 3)

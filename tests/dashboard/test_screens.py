@@ -10,7 +10,7 @@ import pytest
 
 from tests.dashboard.asking import CALL, status
 from tests.dashboard.eventful import KINDS, hostile_event, live_events
-from tests.dashboard.hostile import BAD, hostile_ranking
+from tests.dashboard.hostile import BAD, hostile_list, hostile_map, hostile_ranking, hostile_tool
 from toolcrib.dashboard.actions import ServerTask
 from toolcrib.dashboard.event_queries import DayFigures, EventStory, HourTokens
 from toolcrib.dashboard.login import Notice
@@ -28,6 +28,7 @@ from toolcrib.dashboard.screens.home import HomeFacts, home_screen
 from toolcrib.dashboard.screens.inbox import LONGEST_SHOWN, inbox_screen, login_link
 from toolcrib.dashboard.screens.servers import servers_screen
 from toolcrib.dashboard.spelling import spelt, spelt_change, visible
+from toolcrib.dashboard.tool_catalog import MapView, ToolFilter, ToolPage
 from toolcrib.model import UnavailableServer
 from toolcrib.review import Change, ReviewItem
 from toolcrib.sources.mcp.outcome import StartFailure
@@ -37,6 +38,8 @@ HOSTILE_ITEM = ReviewItem(
     BAD, BAD, BAD, "changed", BAD, (BAD,), (HOSTILE_CHANGE,), (BAD,), (HOSTILE_CHANGE,)
 )
 MOST_PAGE = 60_000
+QUIET = "Nothing (waits|was asked|has happened)|No MCP server|No such|No tool yet|being made"
+SCRIPTS = {"/map": ["/static/map.js"]}
 CALLED = WaitingCall.of_json(CALL)
 ITEM = ReviewItem(
     "mcp_mail_send",
@@ -80,6 +83,9 @@ HOSTILE_DATA: dict[str, Any] = {
     "/why": hostile_ranking(),
     "/servers": None,
     "/server": ServerLogTail(BAD, (BAD,)),
+    "/tools": hostile_list(),
+    "/tool": hostile_tool(),
+    "/map": hostile_map(),
 }
 NO_DATA: dict[str, Any] = {
     "/": HomeFacts(),
@@ -89,6 +95,9 @@ NO_DATA: dict[str, Any] = {
     "/why": RankingAnswer(RankingAsked()),
     "/servers": None,
     "/server": ServerLogTail("gone"),
+    "/tools": ToolPage(ToolFilter()),
+    "/tool": None,
+    "/map": MapView(None),
 }
 
 
@@ -119,7 +128,7 @@ def test_whatever_strangers_write_is_text(path: str):
     page = Elements(shown(path, hostile(), HOSTILE_DATA))
     assert {tag for tag, _ in page.tags} & {"img", "iframe", "object", "style", "use"} == set()
     sources = [attributes.get("src") for tag, attributes in page.tags if tag == "script"]
-    assert sources == ["/static/live.js"]
+    assert sources == ["/static/live.js", *SCRIPTS.get(path, ())]
     for tag, attributes in page.tags:
         assert not [name for name in attributes if name.startswith("on") or name == "style"], tag
         address = attributes.get("href") or "/"
@@ -202,8 +211,8 @@ def test_a_definition_is_bound_to_its_whole_pin():
 @pytest.mark.parametrize("runs", [True, False])
 def test_a_quiet_page_says_what_would_be_there(path: str, runs: bool):
     text = Elements(shown(path, view(Overview(has_gateway=runs)), NO_DATA)).text
-    assert re.search("Nothing (waits|was asked|has happened)|No MCP server|No such", text)
-    if not runs and path not in ("/server", "/why", "/event"):
+    assert re.search(QUIET, text)
+    if not runs and path in ("/", "/inbox", "/live", "/servers"):
         assert "toolcrib serve" in text
 
 

@@ -10,7 +10,7 @@ from tests.waiting import until_async
 from toolcrib.dashboard.actions import ACTIONS
 from toolcrib.dashboard.headers import COOKIE, SECURITY_HEADERS
 from toolcrib.dashboard.login import ACT_S, VIEW_S
-from toolcrib.dashboard.screens import SCREENS
+from toolcrib.dashboard.screens import DATA, SCREENS
 from toolcrib.dashboard.server import STATIC
 from toolcrib.settings import DashboardSettings
 
@@ -21,7 +21,7 @@ SUBJECTS = {
     for name, action in ACTIONS.items()
 }
 OPEN = ["/login", *(f"/static/{path.name}" for path in STATIC.iterdir())]
-CLOSED = [*SCREENS, "/pulse", "/stream"]
+CLOSED = [*SCREENS, *DATA, "/pulse", "/stream"]
 
 
 @pytest.fixture

@@ -155,11 +155,16 @@ class LiveIndex:
 
     def store_if_there(self, *, make: bool) -> SqliteStore | None:
         """The same, but that it is not made unless it is asked for."""
-        there = "store" in self.__dict__ or Path(self._settings.store_path).exists()
+        there = "store" in self.__dict__ or self._store_path.exists()
         if not (make or there):
             return None
         with self._changing:
             return self.store
+
+    @cached_property
+    def _store_path(self) -> Path:
+        """Every search asks whether it is there, until it is."""
+        return Path(self._settings.store_path)
 
     def close(self) -> None:
         """End what is done beside, and let go of the file."""

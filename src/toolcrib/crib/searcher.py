@@ -3,8 +3,11 @@
 The pipeline itself is `toolcrib.search`; here it is given what it needs of the other stages.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from toolcrib.access import Scope, why_hidden
 from toolcrib.crib.inventory import Inventory
@@ -82,6 +85,11 @@ class Searcher:
             search = ALTERNATIVES[alternative].of(self._search(catalog, view, query, scope))
             tools = [explain(query, each, why_hidden(each, scope), search) for each in entries]
             return explain_ranking(query, search).about(tools, unknown)
+
+    def vectors(self, entries: Sequence[Entry]) -> Mapping[str, NDArray[np.float32]]:
+        """The vectors that these entries have by now, by name; each of length 1."""
+        with self._index.view() as (catalog, _):
+            return catalog.cached_vectors(entries)
 
     def _search(self, catalog: Catalog, view: View, query: Query, scope: Scope) -> Search:
         entries = self._inventory.pool.entries

@@ -15,10 +15,11 @@ A process of its own: the gateway gets no page and no port, and a heavy screen s
     actions      what a button may do, each by its name
     operations   what screens ask and buttons do: of the gateway if one runs, else of files
     rankings     how searches rank: the same, else of a crib in this process (`backends`)
+    tool_catalog  the tools of such a crib; `survey` works out lint and `tool_map` of all of them
     event_queries  what screens ask about events; `event_stream` hands new ones to browsers
     page         the frame of all pages, and their parts; `spelling` spells out what hides, `bars`
                  draws
-    screens/     home, inbox, live, why, servers: each loads what it shows, and is a function of it
+    screens/     home, inbox, live, why, servers, tools: a function of what it loads each
     static/      the style and the scripts, as they are written
 
 Strangers' text stands beside a button that allows a call. So text is always escaped and spelt out,

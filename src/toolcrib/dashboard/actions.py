@@ -92,12 +92,14 @@ class OperatorActions:
     async def allow_call(self, ticket: str) -> Notice:
         """Let this one call be made, once."""
         await asyncio.to_thread(self._operations.decide_call, ticket, allowed=True)
-        return Notice("Allowed once. The client goes on when it makes the call again.")
+        return Notice(
+            "Allowed once. A client that waits goes on now; another makes the call again."
+        )
 
     async def deny_call(self, ticket: str) -> Notice:
         """Take this one call away."""
         await asyncio.to_thread(self._operations.decide_call, ticket, allowed=False)
-        return Notice("Denied. The same call made again waits again.")
+        return Notice("Denied: this call is not made. The same call made again waits again.")
 
     async def approve_definition(self, server: str, tool: str, pin: str) -> Notice:
         """Let this definition be shown and called."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self, cast
 from toolcrib.dashboard.backends import AskGateway, OwnCrib, WatchGateway, watch_nothing
 from toolcrib.dashboard.event_queries import EventQueries
 from toolcrib.dashboard.rankings import Rankings
+from toolcrib.dashboard.tool_catalog import ToolCatalog
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json
 from toolcrib.review import Desk, ReviewItem, undecided
@@ -122,6 +123,7 @@ class Operations:
         self.events = EventQueries(settings, ask, watch)
         self._crib = OwnCrib(settings)
         self.rankings = Rankings(ask, self._crib)
+        self.tools = ToolCatalog(self._crib)
 
     def close(self) -> None:
         """Let go of what was opened."""

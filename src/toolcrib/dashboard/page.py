@@ -17,9 +17,12 @@ NAVIGATION = {
     "/live": "Live",
     "/why": "Why",
     "/servers": "Servers",
+    "/tools": "Tools",
 }
+WITHIN = {"/event": "/live", "/server": "/servers", "/tool": "/tools", "/map": "/tools"}
+"""Pages that belong to another one."""
 MOST_SHOWN = 24_000
-"""Characters of HTML that a list may take: what is beyond comes when the first are decided on."""
+"""Bytes of HTML that a list may take: what is beyond comes when the first are decided on."""
 NEW_LINK = "press Enter where `toolcrib dashboard` runs, or run it again"
 
 
@@ -41,14 +44,16 @@ class PageView:
     tasks: Mapping[str, ServerTask] = field(default_factory=dict[str, ServerTask])
 
 
-def page(view: PageView, title: str, *content: h.Node, wide: bool = False) -> h.Element:
+def page(
+    view: PageView, title: str, *content: h.Node, wide: bool = False, script: str = ""
+) -> h.Element:
     """A whole page. A `wide` one is for pictures side by side: it is read, and nothing in it lives.
 
     So it is not loaded anew while somebody looks at it, or writes into a form of it.
     """
     waiting = view.overview.waiting
     return h.html(lang="en")[
-        _head(f"({waiting}) {title}" if waiting else title, live=True),
+        _head(f"({waiting}) {title}" if waiting else title, "/static/live.js", script),
         h.body(data_mark=view.mark)[
             h.a(".skip", href="#main")["Skip to the content"],
             h.header(".top")[
@@ -65,7 +70,7 @@ def page(view: PageView, title: str, *content: h.Node, wide: bool = False) -> h.
 def bare_page(title: str, *content: h.Node, script: str = "") -> h.Element:
     """A page for somebody who is not logged in: nothing of ours is on it."""
     return h.html(lang="en")[
-        _head(title, script=script),
+        _head(title, script),
         h.body[
             h.header(".top")[h.span(".brand")["Toolcrib"]],
             h.main("#main.narrow")[h.h1[title], content],
@@ -73,8 +78,7 @@ def bare_page(title: str, *content: h.Node, script: str = "") -> h.Element:
     ]
 
 
-def _head(title: str, *, live: bool = False, script: str = "") -> h.Element:
-    source = "/static/live.js" if live else script
+def _head(title: str, *scripts: str) -> h.Element:
     return h.head[
         h.meta(charset="utf-8"),
         h.meta(name="viewport", content="width=device-width, initial-scale=1"),
@@ -82,13 +86,13 @@ def _head(title: str, *, live: bool = False, script: str = "") -> h.Element:
         h.title[f"{title} · Toolcrib"],
         h.link(rel="icon", href="data:,"),
         h.link(rel="stylesheet", href="/static/dashboard.css"),
-        source and h.script(type="module", src=source),
+        [h.script(type="module", src=each) for each in scripts if each],
     ]
 
 
 def _navigation(view: PageView) -> h.Element:
     def item(path: str, words: str) -> h.Element:
-        here = "page" if view.path == path else "true" if view.path + "s" == path else None
+        here = "page" if view.path == path else "true" if WITHIN.get(view.path) == path else None
         count = view.overview.waiting if path == "/inbox" else 0
         return h.li[h.a(href=path, aria_current=here)[words, _count(count)]]
 
@@ -152,11 +156,12 @@ def code_words(text: str) -> list[h.Node]:
 
 
 def within_room(items: Sequence[h.Element], room: int = MOST_SHOWN) -> tuple[list[Markup], int]:
-    """As many of the items as have room in so many characters, at least one; how many are left."""
+    """As many of the items as have room in so many bytes, at least one; how many are left."""
     shown: list[Markup] = []
     for item in items:
         html = Markup(str(item))  # noqa: S704 - what htpy made is escaped
-        if shown and sum(map(len, shown)) + len(html) > room:
+        room -= len(html.encode("utf-8", "replace"))
+        if shown and room < 0:
             break
         shown.append(html)
     return shown, len(items) - len(shown)

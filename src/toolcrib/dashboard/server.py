@@ -33,7 +33,7 @@ from toolcrib.dashboard.headers import (
 from toolcrib.dashboard.login import BrowserSession, Logins, Notice
 from toolcrib.dashboard.operations import Operations, Overview
 from toolcrib.dashboard.page import NEW_LINK, PageView, bare_page, code_words
-from toolcrib.dashboard.screens import SCREENS
+from toolcrib.dashboard.screens import DATA, SCREENS
 from toolcrib.dashboard.screens.live import LiveChoice
 from toolcrib.errors import ToolcribError
 from toolcrib.http import AUTHENTICATED, HttpRefusal, Receive, Scope, Send, headers_of, read_body
@@ -122,7 +122,7 @@ class Dashboard:
                 await self._log_in(request, receive, send)
             case "GET", path if path.startswith("/static/"):
                 await _send_static(path.removeprefix("/static/"), send)
-            case "GET", path if path in SCREENS or path == "/pulse":
+            case "GET", path if path in SCREENS or path in DATA or path == "/pulse":
                 session = self._session(request, scope)
                 await self._show(request, session, send)
             case "GET", "/stream":
@@ -154,7 +154,7 @@ class Dashboard:
         await send_answer(send, 204, more={"set-cookie": cookie_set(cookie)})
 
     async def _show(self, request: BrowserRequest, session: BrowserSession, send: Send) -> None:
-        make, kind = (self._pulse, JSON) if request.path == "/pulse" else (self._page, HTML)
+        make, kind = (self._page, HTML) if request.path in SCREENS else (self._data, JSON)
         try:
             content = await asyncio.to_thread(make, request, session)
         except ToolcribError as error:
@@ -191,7 +191,9 @@ class Dashboard:
         data = screen.load(self.operations, request.field)
         return _bytes(screen.show(self._view(request, session), data))
 
-    def _pulse(self, request: BrowserRequest, session: BrowserSession) -> bytes:
+    def _data(self, request: BrowserRequest, session: BrowserSession) -> bytes:
+        if request.path in DATA:
+            return json.dumps(DATA[request.path](self.operations, request.field)).encode()
         view = self._view(request, session)
         return json.dumps({"mark": view.mark, "waiting": view.overview.waiting}).encode()
 

@@ -207,6 +207,12 @@ class Catalog:
         looks = late_interaction(query, list(having.values()))
         return dict(zip(having, looks, strict=True))
 
+    def cached_vectors(self, entries: Sequence[Entry]) -> VectorsById:
+        """The vectors of these that are cached, by name; nothing is embedded for it."""
+        texts = {each.name: embedded_text(each.capability, bare=each.bare) for each in entries}
+        by_text = self._cached(texts.values())
+        return {name: by_text[text] for name, text in texts.items() if text in by_text}
+
     @property
     def calibrated_cosines(self) -> bool:
         """Whether the vectors are of the bundled model, to whose cosines the chance was fitted."""
@@ -234,7 +240,7 @@ class Catalog:
         rest = iter(entries)
         while some := list(islice(rest, DOCUMENTS)):
             documents = [document_of(entry.capability, bare=entry.bare) for entry in some]
-            cached = self._cached(documents)
+            cached = self._cached(document.text for document in documents)
             for entry, document in zip(some, documents, strict=True):
                 vector = cached.get(document.text)
                 self._forget([document.id])
@@ -242,12 +248,12 @@ class Catalog:
                     self._pending[document.id] = entry
                 yield replace(document, vector=vector)
 
-    def _cached(self, documents: Iterable[Document]) -> VectorsById:
+    def _cached(self, texts: Iterable[str]) -> VectorsById:
         """The vectors that are cached, by text."""
         if self._embedder is None:
             return {}
         try:
-            return self._embedder.cached([each.text for each in documents])
+            return self._embedder.cached(list(texts))
         except (EmbedError, StoreError) as error:
             self._failed(error)
             return {}

@@ -18,7 +18,7 @@ from functools import cached_property
 from itertools import accumulate
 from math import sqrt
 
-from toolcrib.model import Match, NameFilter, Ranking
+from toolcrib.model import NameFilter, Ranking, matches
 from toolcrib.text import MOST_EDITS, typos
 
 LEAST_LIKENESS = 0.65
@@ -64,7 +64,7 @@ def by_likeness(
         if likeness >= LEAST_LIKENESS:
             best[id] = max(best.get(id, 0.0), likeness)
     ranked = sorted((-score, id) for id, score in best.items() if id not in exclude)
-    return [Match(id, -score) for score, id in ranked[:limit]]
+    return matches([(id, -score) for score, id in ranked[:limit]])
 
 
 def longest_in_reach(query_characters: int) -> float:

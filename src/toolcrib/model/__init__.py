@@ -71,6 +71,7 @@ from toolcrib.model.search import (
     Ranking,
     UnavailableServer,
     Variant,
+    matches,
 )
 from toolcrib.model.session import ConversationTokens, DeferralTrigger, PrefetchMode
 from toolcrib.model.trace import (
@@ -138,6 +139,7 @@ __all__ = [
     "Variant",
     "is_sampled",
     "log_nowhere",
+    "matches",
     "read_traceparent",
     "read_tracestate",
     "span_id",

@@ -176,8 +176,7 @@ class EntryTable(Mapping[str, Entry]):
     def get(self, name: str, default: V, /) -> Entry | V: ...
     def get(self, name: str, default: object = None, /) -> object:
         """The entry of a name, else the default."""
-        found = self._find(name)
-        return default if found is None else found
+        return self._find(name) or default
 
     def __len__(self) -> int:
         return len(self.stored) + self._in_memory
@@ -271,7 +270,7 @@ class EntryTable(Mapping[str, Entry]):
 
     def _find(self, name: str) -> Entry | None:
         found = self._delta[name] if name in self._delta else self._base.get(name)
-        return self.stored.get(name) if found is None else found
+        return found or self.stored.get(name)
 
     @cached_property
     def _in_memory(self) -> int:

@@ -60,7 +60,11 @@ class PackedSource(NamedTuple):
 
 
 class PoolPack:
-    """A pool pack, mapped. Safe to share between threads."""
+    """A pool pack, mapped. Safe to share between threads.
+
+    `row_of` is the row that had a name when the pack was written, `source_at` the number of the
+    source of a row: a search asks for them a hundred times.
+    """
 
     def __init__(self, path: Path, pack: Pack) -> None:
         self.path = path
@@ -70,12 +74,13 @@ class PoolPack:
         self.sources = [_source(each) for each in json.loads(bytes(pack.view("sources")))]
         self.mend: Mender = _no_mender
         self._names = NameColumn(pack, "names")
+        self.row_of = self._names.row_of
         self._bares = TextColumn(pack, "bares")
         self._cards = ItemColumn(pack, "cards")
         self._definitions = ItemColumn(pack, "definitions")
         self._traits = pack.view("traits").cast("I")
         self._held = pack.view("held")
-        self._source_numbers = pack.view("row_sources").cast("I")
+        self.source_at: Callable[[int], int] = pack.view("row_sources").cast("I").__getitem__
         self.card = lru_cache(MOST_CARDS)(self._card)
         self._definition = lru_cache(MOST_DEFINITIONS)(self._read_definition)
 
@@ -101,10 +106,6 @@ class PoolPack:
         """The number of a source."""
         return self._numbers.get((kind, id or ""))
 
-    def row_of(self, name: str) -> int | None:
-        """The row that had this name when the pack was written."""
-        return self._names.row_of(name)
-
     def rows_named(self, bare: str) -> Sequence[int]:
         """The rows with this own name."""
         return [row for row in self._by_bare.rows(bare) if self._bares[row] == bare]
@@ -122,10 +123,6 @@ class PoolPack:
     def bares(self, start: int, stop: int) -> Iterator[str]:
         """The own names of some rows."""
         return self._bares.between(start, stop)
-
-    def source_at(self, row: int) -> int:
-        """The number of the source of a row."""
-        return self._source_numbers[row]
 
     def traits(self, row: int) -> Traits:
         return traits_of(self._traits[row])

@@ -1,7 +1,7 @@
 """Rows of a pool pack as what a source lists, and as entries of a table."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from toolcrib.model import (
@@ -24,31 +24,36 @@ from toolcrib.pool.stored_groups import RowColumns, StoredFactTexts
 
 MOST_RECENT = 4_096
 """So many entries are remembered, without their definitions."""
+_put = object.__setattr__
 
 
 class StoredEntry(Entry):
     """An entry whose definition lies in a pool pack, and is read when somebody asks for it."""
 
-    __slots__ = ("_pack", "_row")
+    __slots__ = ("_bare", "_pack", "_row")
     _pack: PoolPack
     _row: int
+    _bare: str
 
     def __init__(
         self, pack: PoolPack, row: int, name: str, state: State, overlaps: NameStems = ()
     ) -> None:
-        put = partial(object.__setattr__, self)
-        put("name", name)
-        put("state", state)
-        put("overlaps", overlaps)
-        put("_pack", pack)
-        put("_row", row)
+        _put(self, "name", name)
+        _put(self, "state", state)
+        _put(self, "overlaps", overlaps)
+        _put(self, "_pack", pack)
+        _put(self, "_row", row)
 
     def in_state(self, state: State) -> Entry:
         return StoredEntry(self._pack, self._row, self.name, state, self.overlaps)
 
     @property
     def bare(self) -> str:  # type: ignore[override] - a field of others
-        return self._pack.bare(self._row)
+        try:
+            return self._bare
+        except AttributeError:
+            _put(self, "_bare", self._pack.bare(self._row))
+            return self._bare
 
     @property
     def capability(self) -> Capability:  # type: ignore[override] - a field of others
@@ -202,16 +207,21 @@ class StoredRows:
     def get(self, name: str, /) -> Entry | None:
         """The entry of a name, if its source is in the pool. A search asks for some many times."""
         recent = self._recent
-        if name not in recent:
+        try:
+            return recent[name]
+        except KeyError:
             if len(recent) >= MOST_RECENT:
                 recent.clear()
-            recent[name] = self._find(name)
-        return recent.get(name)
+            found = recent[name] = self._find(name)
+            return found
 
     def _find(self, name: str) -> Entry | None:
-        row = self._row_of(name)
-        at_source = None if row is None else self._states[self.pack.source_at(row)]
-        return None if row is None or at_source is None else self._entry(row, name, at_source)
+        pack = self.pack
+        row = pack.row_of(name)
+        if row is None or row in self._without:
+            return None
+        at_source = self._states[pack.source_at(row)]
+        return at_source and StoredEntry(pack, row, name, pack.state(row, at_source))
 
     def source_at(self, name: str) -> int | None:
         """The number of the source of a name, if it is in the pool."""

@@ -265,7 +265,7 @@ def _often_with(name: str, search: Search) -> tuple[str, ...]:
 
 
 def _hit(match: Match, search: Search, language: Language, *, full: bool) -> Hit:
-    entry = search.entries[match.id]
+    entry = search.visible(match.id) or search.entries[match.id]
     capability = entry.capability
     return Hit(
         name=entry.name,

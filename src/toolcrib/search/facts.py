@@ -139,6 +139,7 @@ class FactIndex:
         self.partly: dict[str, dict[SearchFacts, None]] = {}
         self.mentions: dict[str, dict[SearchFacts, None]] = {}
         self.servers: dict[tuple[str, ...], dict[SearchFacts, None]] = {}
+        self.server_starts = set[str]()
         self.linking: dict[SearchFacts, None] = {}
 
     def add(self, facts: SearchFacts) -> None:
@@ -157,6 +158,7 @@ class FactIndex:
             self.linking[facts] = None
         if facts.server:
             self.servers.setdefault(facts.server, {})[facts] = None
+            self.server_starts.add(facts.server[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

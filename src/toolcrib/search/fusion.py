@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from toolcrib.index import Arm
-from toolcrib.model import Match, Ranking, Variant
+from toolcrib.model import Ranking, Variant, matches
 from toolcrib.search.rrf import rrf_arms, rrf_pulls, rrf_variants
 from toolcrib.search.rules import SearchRules
 from toolcrib.search.zscore import (
@@ -96,7 +96,9 @@ def calibrated(ranking: Ranking, chance: float, rules: SearchRules) -> Ranking:
     if rules.fusion == "rrf" or not ranking:
         return ranking
     best = ranking[0].score
-    return [Match(id, chance * 2 ** ((score - best) / HALVING_DISTANCE)) for id, score in ranking]
+    return matches(
+        [(id, chance * 2 ** ((score - best) / HALVING_DISTANCE)) for id, score in ranking]
+    )
 
 
 def _all_rankings(

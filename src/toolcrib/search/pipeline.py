@@ -120,6 +120,10 @@ class Search:
     min_chance: float = 0.0
     depth: int = DEPTH
     bonuses: bool = True
+    _seen: dict[str, Entry | None] = field(
+        default_factory=dict[str, "Entry | None"], init=False, repr=False, compare=False
+    )
+    """The entries that were looked at; None for one that is hidden or is not there."""
 
     def trace(self, text: str, *, depth: int | None) -> SearchTrace:
         """Correct, rewrite, look up, fuse, cut.
@@ -131,7 +135,15 @@ class Search:
 
     def sees(self, id: str) -> bool:
         """Whether this one is visible to the caller."""
-        return id not in self.hidden and id in self.entries
+        return self.visible(id) is not None
+
+    def visible(self, id: str) -> Entry | None:
+        """The entry of an id; None if there is none, or none that the caller sees."""
+        try:
+            return self._seen[id]
+        except KeyError:
+            entry = self._seen[id] = None if id in self.hidden else self.entries.get(id)
+            return entry
 
     def groups(self) -> EntryGroups:
         """The entries by their traits, hidden or not."""
@@ -240,7 +252,7 @@ class Search:
     def _second_look(self, text: str, fused: Ranking) -> SecondLook:
         if self.rules.second_look == "off" or self.rules.fusion == "rrf" or not self.bonuses:
             return SecondLook()
-        entries = [self.entries[match.id] for match in fused[:LOOKED_AT]]
+        entries = [entry for match in fused[:LOOKED_AT] if (entry := self.visible(match.id))]
         return look_again(text, entries, self.look(text, entries), self.products())
 
     def _chance(self, steps: Sequence[VariantTrace], fused: Ranking, seen: SecondLook) -> float:
@@ -307,7 +319,7 @@ class Search:
             return names
         bonus = dict(names)
         for id in {match.id for ranking in rankings for match in ranking[:VERB_DEPTH]}:
-            if (entry := self.entries.get(id)) and verb_family(entry.bare) == family:
+            if (entry := self.visible(id)) and verb_family(entry.bare) == family:
                 bonus[id] = bonus.get(id, 0.0) + VERB_BOOST
         return bonus
 

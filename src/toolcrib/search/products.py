@@ -113,6 +113,10 @@ class PoolProducts:
         """Those that speak of it."""
         return self._having(self._facts.index.mentions.get(product, ()))
 
+    def may_begin_server(self, word: str) -> bool:
+        """Whether there is, or was, a server of which this is the first word."""
+        return word in self._facts.index.server_starts
+
     def server(self, said: tuple[str, ...]) -> Collection[str]:
         """The entries of a server by its words, if it is of no known product."""
         facts = self._facts.index.servers.get(said)
@@ -191,7 +195,8 @@ def _servers(text: str, known: PoolProducts) -> Iterator[NamedProduct]:
     """Servers that a request names by their words: certain if they are two or more."""
     said = words(text)
     sizes = range(LONGEST_SERVER_NAME, 0, -1)
-    runs = (tuple(said[at : at + size]) for size in sizes for at in range(len(said)))
+    begun = [at for at, word in enumerate(said) if known.may_begin_server(word)]
+    runs = (tuple(said[at : at + size]) for size in sizes for at in begun)
     for run in dict.fromkeys(runs):
         if tools := known.server(run):
             yield NamedProduct(" ".join(run), certain=len(run) > 1, tools=tools)

@@ -8,7 +8,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, zip_longest
 
-from toolcrib.model import Match, Ranking
+from toolcrib.model import Match, Ranking, matches
 
 BAND_SHARE = 0.5
 """The share of the best score that `top_band` asks for."""
@@ -22,7 +22,7 @@ At 1 and 2 the parts of short tasks lose a point and more: their tools are in on
 def rank_by_score(scores: Mapping[str, float]) -> Ranking:
     """Best first, ties by id."""
     best_first = sorted([(-score, id) for id, score in scores.items()])
-    return [Match(id, -negative) for negative, id in best_first]
+    return matches([(id, -negative) for negative, id in best_first])
 
 
 def boosted(ranking: Ranking, shares: Mapping[str, float]) -> Ranking:

@@ -75,6 +75,8 @@ class Clause(NamedTuple):
 
 def subqueries(text: str) -> Sequence[str]:
     """The parts of a task that asks for several things, as written, in order; else none."""
+    if not _BOUNDARY.search(text):
+        return []  # most requests
     parts: list[str] = []
     goes_on = False
     for clause in _clauses(simplified(text)):

@@ -53,11 +53,17 @@ def fuse_zscores(
     `depth` is how many an arm gives at most: what a full ranking does not have may score as much
     as its last, what a shorter one does not have scores nothing.
     """
-    scores = dict.fromkeys(_candidates(rankings, bonus), 0.0)
+    ids = _candidates(rankings, bonus)
+    scores = [0.0] * len(ids)
+    known: Ranking | None = None
+    zscores: Sequence[float] = ()
     for _, weight, ranking in rankings:
-        for id, zscore in _of_ranking(ranking, scores, depth).items():
-            scores[id] += weight * zscore
-    return rank_by_score({id: score + bonus.get(id, 0.0) for id, score in scores.items()})
+        if ranking is not known:  # two wordings may have found the same
+            known, zscores = ranking, _of_ranking(ranking, ids, depth)
+        scores = [score + weight * zscore for score, zscore in zip(scores, zscores, strict=True)]
+    return rank_by_score(
+        {id: score + bonus.get(id, 0.0) for id, score in zip(ids, scores, strict=True)}
+    )
 
 
 def arm_contributions(
@@ -70,15 +76,16 @@ def arm_contributions(
     ids = _candidates(rankings, bonus)
     if id not in ids:
         return {}
-    parts: dict[str, float] = {}
+    place, parts = ids.index(id), dict[str, float]()
     for arm, weight, ranking in rankings:
-        zscore = _of_ranking(ranking, ids, depth).get(id, 0.0)
+        zscore = _of_ranking(ranking, ids, depth)[place]
         parts[arm] = parts.get(arm, 0.0) + weight * zscore
     return {**parts, "name": bonus.get(id, 0.0)}
 
 
-def _candidates(rankings: Iterable[WeightedRanking], bonus: Iterable[str]) -> Mapping[str, None]:
-    return dict.fromkeys([*(match.id for each in rankings for match in each.ranking), *bonus])
+def _candidates(rankings: Iterable[WeightedRanking], bonus: Iterable[str]) -> Sequence[str]:
+    """All that are ranked or have a bonus, once each."""
+    return list(dict.fromkeys([*(id for each in rankings for id, _ in each.ranking), *bonus]))
 
 
 def _of_arm(
@@ -103,15 +110,19 @@ def _trust(arm: Arm, ranking: Ranking) -> float:
 
 def zscores(scores: Mapping[str, float]) -> Mapping[str, float]:
     """By how many standard deviations each is above the mean of all; 0 where all are the same."""
-    if not scores:
-        return {}
-    mean = fmean(scores.values())
-    deviation = sqrt(fmean([(score - mean) ** 2 for score in scores.values()])) or 1.0
-    return {id: (score - mean) / deviation for id, score in scores.items()}
+    return dict(zip(scores, _standardized([*scores.values()]), strict=True))
 
 
-def _of_ranking(ranking: Ranking, ids: Iterable[str], depth: int | None) -> Mapping[str, float]:
-    """The z-scores of these ids by a ranking."""
+def _of_ranking(ranking: Ranking, ids: Sequence[str], depth: int | None) -> Sequence[float]:
+    """The z-scores of these ids by a ranking, in their order."""
     ranked = dict(ranking)
     unranked = ranking[-1].score if ranking and len(ranking) == depth else 0.0
-    return zscores({id: ranked.get(id, unranked) for id in ids})
+    return _standardized([ranked.get(id, unranked) for id in ids])
+
+
+def _standardized(scores: Sequence[float]) -> Sequence[float]:
+    if not scores:
+        return ()
+    mean = fmean(scores)
+    deviation = sqrt(fmean([(score - mean) ** 2 for score in scores])) or 1.0
+    return [(score - mean) / deviation for score in scores]

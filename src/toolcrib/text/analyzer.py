@@ -43,6 +43,8 @@ _CONTRACTION = re.compile(r"['\u2019](?:s|t|re|ve|ll|d|m)\b")
 
 def words(text: str) -> list[str]:
     """The words of a text in order, lower case. Runs without spaces stay whole."""
+    if text.isascii() and text.replace("_", "").isalnum():  # most names, and a single word
+        return [word for run in text.split("_") if run for word in _words_of(run)]
     return list(_remembered(text)) if len(text) <= LONGEST_REMEMBERED else _words(text)
 
 

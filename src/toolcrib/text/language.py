@@ -16,5 +16,7 @@ def detect_language(text: str) -> Language:
 
     One Han character says about as much as four Latin letters, hence a fifth and not a half.
     """
+    if text.isascii():
+        return "en"
     letters = len(_LETTER.findall(text))
     return "zh" if letters and len(_HAN.findall(text)) * 5 >= letters else "en"

@@ -161,7 +161,9 @@ class Speller:
         common, here = our_words(), self.counts.count
         if word in our_abbreviations():
             return len(word) >= SHORTEST and here(word) > 0
-        return any(each in common or here(each) for each in (word, *bases(word)))
+        if word in common or here(word):
+            return True  # nearly all of them
+        return any(each in common or here(each) for each in bases(word))
 
     def meant(self, word: str) -> str:
         """What an unknown word in lower case most likely means; "" if nothing is near."""

@@ -11,13 +11,13 @@ LONG_WORD = 8
 MOST_EDITS = 2
 
 
-def typos(word: str, vocabulary: Sequence[str]) -> list[str]:
+def typos(word: str, vocabulary: Sequence[str], *, most: int | None = 8) -> list[str]:
     """The words one edit away (two for words of eight letters and more), nearest first.
 
     An edit is one letter more, less, other, or two neighbours swapped.
     """
     edits = MOST_EDITS if len(word) >= LONG_WORD else 1
-    found = process.extract(word, vocabulary, scorer=OSA.distance, score_cutoff=edits, limit=8)
+    found = process.extract(word, vocabulary, scorer=OSA.distance, score_cutoff=edits, limit=most)
     return [near for near, distance, _ in found if distance]
 
 

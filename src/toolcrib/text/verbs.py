@@ -80,7 +80,7 @@ class VerbList:
         try:
             return self._remembered[text]
         except KeyError:
-            verb = min(self.verbs_of(text), key=_doubt, default=None)  # of equal ones the first
+            verb = _surest(self.verbs_of(text))
             if len(self._remembered) >= MOST_REMEMBERED:
                 self._remembered.clear()
             if len(text) <= LONGEST_REMEMBERED:
@@ -98,9 +98,11 @@ class VerbList:
         for at, word in enumerate(said):
             if is_unspaced(word):
                 yield from self.verbs_in(word)
+            elif word not in self.verbs and word not in self.phrase_starts:
+                continue  # most words
             elif verb := self.verb_at(said, at):
-                shown = begins_object(said[at + verb.size :])
-                yield verb._replace(noun_like=verb.noun_like and not shown)
+                shown = verb.noun_like and begins_object(said[at + verb.size :])
+                yield verb._replace(noun_like=False) if shown else verb
 
     def verb_at(self, some: Sequence[str], at: int) -> Verb | None:
         """The verb that begins at this word, the longest first; None for another word."""
@@ -170,12 +172,19 @@ def parse_verbs(text: str) -> VerbList:
 
 def begins_object(some: Sequence[str]) -> bool:
     """Whether the first of these words comes behind a verb and hardly ever behind a noun."""
-    return any(word in _OBJECT_STARTS for word in some[:1])
+    return len(some) > 0 and some[0] in _OBJECT_STARTS
 
 
-def _doubt(verb: Verb) -> tuple[bool, bool, bool]:
-    """How little a word shows that it is the verb of its text; less comes first."""
-    return verb.hint, not verb.base, verb.noun_like
+def _surest(verbs: Iterable[Verb]) -> Verb | None:
+    """The one that shows best that it is the verb of its text, of equal ones the first."""
+    surest, least = None, (True, True, True, True)
+    for verb in verbs:
+        doubt = False, verb.hint, not verb.base, verb.noun_like
+        if doubt < least:
+            surest, least = verb, doubt
+        if not any(doubt):
+            break  # most often the first
+    return surest
 
 
 def _sections(text: str) -> Iterator[tuple[str, list[str]]]:

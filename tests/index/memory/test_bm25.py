@@ -21,7 +21,7 @@ def test_leaving_common_terms_for_last_changes_nothing(
     limit: int, share: float, monkeypatch: pytest.MonkeyPatch
 ):
     """The first of a ranking are those of the whole one, whoever is let in."""
-    monkeypatch.setattr(bm25, "LONG", 1_000)
+    monkeypatch.setattr(bm25, "LONG", 0)
     monkeypatch.setattr(bm25, "FEW", 1)
     documents, chance = catalog(600, seed=5), Random(5)
     arm = bm25_arm(documents, FieldWeights())

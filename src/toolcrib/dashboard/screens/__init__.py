@@ -20,7 +20,11 @@ from toolcrib.dashboard.screens.inbox import inbox_screen
 from toolcrib.dashboard.screens.live import LiveChoice, LiveEvents, id_of, live_screen, load_live
 from toolcrib.dashboard.screens.servers import server_screen, servers_screen
 from toolcrib.dashboard.screens.story import story_screen
+from toolcrib.dashboard.screens.tool import tool_data, tool_screen
+from toolcrib.dashboard.screens.tools import map_data, map_screen, tools_screen
 from toolcrib.dashboard.screens.why import why_screen
+from toolcrib.dashboard.tool_catalog import ToolDetails, ToolFilter, ToolPage
+from toolcrib.model import JsonObject
 
 FieldOf: TypeAlias = Callable[[str], str]
 """The value of a field behind the path of a request, or ""."""
@@ -46,6 +50,14 @@ def _story(operations: Operations, field: FieldOf) -> EventStory:
     return operations.events.story(id_of(field("id")))
 
 
+def _tools(operations: Operations, field: FieldOf) -> ToolPage:
+    return operations.tools.page(ToolFilter(*map(field, ToolFilter._fields)))
+
+
+def _tool(operations: Operations, field: FieldOf) -> ToolDetails | None:
+    return operations.tools.tool(field("name"))
+
+
 def _why(operations: Operations, field: FieldOf) -> RankingAnswer:
     return operations.rankings.explain(RankingAsked(*map(field, RankingAsked._fields)))
 
@@ -58,7 +70,15 @@ SCREENS: Mapping[str, ScreenRoute] = {
     "/why": ScreenRoute(why_screen, _why),
     "/servers": ScreenRoute(lambda view, _: servers_screen(view), lambda _operations, _field: None),
     "/server": ScreenRoute(server_screen, lambda operations, field: operations.log(field("name"))),
+    "/tools": ScreenRoute(tools_screen, _tools),
+    "/tool": ScreenRoute(tool_screen, _tool),
+    "/map": ScreenRoute(map_screen, lambda operations, _: operations.tools.map()),
 }
 """Each by its path."""
+DATA: Mapping[str, Callable[[Operations, FieldOf], JsonObject]] = {
+    "/map-data": lambda operations, _: map_data(operations.tools.map()),
+    "/map-tool": lambda operations, field: tool_data(operations.tools.mapped(field("at"))),
+}
+"""What scripts of the pages ask for, each by its path. None changes anything."""
 
-__all__ = ["SCREENS", "FieldOf", "ScreenRoute"]
+__all__ = ["DATA", "SCREENS", "FieldOf", "ScreenRoute"]

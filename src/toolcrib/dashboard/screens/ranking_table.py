@@ -14,7 +14,7 @@ from toolcrib.search import ALTERNATIVES, Candidate, RankingExplanation
 FORM = "same-query"
 """The form of the page that asks the same query again."""
 ROOM = 32_000
-"""Characters of HTML that all tables may take together."""
+"""Bytes of HTML that all tables may take together."""
 MOST_NAME = 80
 LEVELS = (0.15, 0.6, 0.9)
 """From which chances on a confidence is low, medium and high."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from toolcrib.embed import text_hash
 from toolcrib.index.bm25_formula import FieldWeights
 from toolcrib.index.document import Document
+from toolcrib.index.memory.label_words import RecentWords, StoredMeaning
 from toolcrib.index.memory.packed_words import PackedWords
 from toolcrib.index.memory.postings import PackedPostings, Rows, WordRows
 
@@ -73,6 +74,11 @@ class IndexBase:
     def longest_label(self) -> int:
         """How many characters the longest label has."""
         return int(self.label_lengths.max(initial=0))
+
+    @cached_property
+    def label_meanings(self) -> RecentWords[StoredMeaning]:
+        """What words stand for in the labels, as far as somebody has asked."""
+        return RecentWords(len(self.label_docs))
 
     @cached_property
     def label_roots(self) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,26 +16,30 @@ from numpy.typing import NDArray
 from toolcrib.index.bm25_formula import K1, B, FieldWeights, idf
 from toolcrib.index.document import Document
 from toolcrib.index.memory.base import BaseBuilder
-from toolcrib.index.memory.overlay import Overlay
-from toolcrib.index.memory.postings import FEW, OverlaidPostings, Posting, Rows
-from toolcrib.index.memory.ranking import ScoreBoard, Scores, lowest_of_best, rank_rows
+from toolcrib.index.memory.overlay import NO_ROWS, Overlay
+from toolcrib.index.memory.postings import FEW, OverlaidPostings, Posting, Rows, posting_of
+from toolcrib.index.memory.ranking import (
+    ScoreBoard,
+    Scores,
+    lowest_of_best,
+    rank_rows,
+    touched_rows,
+)
 from toolcrib.index.memory.rows import Masks, SnapshotRows, VisibleRows
 from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 
-MOST_REMEMBERED = 1 << 18
-"""Of so many rows it is remembered what terms add to them: 16 bytes each."""
+MOST_REMEMBERED = 1 << 20
+"""Of so many rows it is remembered how saturated they are with terms: 8 bytes each."""
 LONG = 4
-"""Postings are long if one row in so many has a term."""
+"""Postings are long if they have so many times the rows of all rarer terms together."""
+MOST_TERMS = 1 << 14
 ROUNDING = 1e-9
 
 
-class _SaturatedTerm(NamedTuple):
-    """How many documents have a term; the rows, and how saturated each is with it, from 0 to 1.
+class _Term(NamedTuple):
+    """A term, how many documents have it, and its postings; rows that are gone may be in these."""
 
-    The more often a document has the term for its length, the more: tf / (tf + k1·(1 - b +
-    b·|d|/avg|d|)). Rows that are gone may be among them.
-    """
-
+    term: str
     having: int
     parts: Sequence[Posting]
     rows: int
@@ -44,21 +49,25 @@ class _WeightedTerm(NamedTuple):
     """A term, and what it can add to a score at most."""
 
     weight: float
-    term: _SaturatedTerm
+    term: _Term
 
 
-class _RecentTerms(dict[str, _SaturatedTerm]):
-    """The last terms that were asked for, as far as they have not too many rows together."""
+class _RecentTerms(dict[str, Sequence[Posting]]):
+    """The last terms that were asked for, as far as they have not too many rows together.
+
+    Each with the rows that have it and how saturated they are with it.
+    """
 
     rows = 0
 
-    def add(self, term: str, found: _SaturatedTerm) -> None:
+    def add(self, term: str, found: Sequence[Posting]) -> None:
         """Remember a term, in place of all others if they are too many."""
-        if self.rows + found.rows > MOST_REMEMBERED:
+        rows = sum(len(part.rows) for part in found)
+        if self.rows + rows > MOST_REMEMBERED:
             self.clear()
             self.rows = 0
         self[term] = found
-        self.rows += found.rows
+        self.rows += rows
 
 
 @dataclass(frozen=True)
@@ -66,7 +75,12 @@ class Bm25:
     """One row a document."""
 
     rows: SnapshotRows
-    _remembered: _RecentTerms = field(default_factory=_RecentTerms)
+    _terms: dict[str, _Term] = field(default_factory=dict[str, _Term], repr=False)
+    _remembered: _RecentTerms = field(default_factory=_RecentTerms, repr=False)
+    _few: "WeakKeyDictionary[NameFilter, _RecentTerms]" = field(
+        default_factory=WeakKeyDictionary["NameFilter", "_RecentTerms"], repr=False
+    )
+    """By filter, of the few rows that it leaves, the place of each in place of the row."""
 
     def lookup(
         self,
@@ -79,8 +93,8 @@ class Bm25:
         terms, visible = self._weighted(variant.terms), self.rows.visible(exclude)
         if not terms:
             return []
-        if visible.rows is not None and visible.places is not None:
-            scores = _scores_of_few(terms, visible.places, len(visible.rows))
+        if visible.rows is not None:
+            scores = self._scores_of_few(terms, visible.rows, exclude)
             found = np.flatnonzero(scores > 0)
             return rank_rows(self.rows.id_of, visible.rows[found], scores[found], limit)
         with self._board.clean() as (scores, touched):
@@ -95,7 +109,7 @@ class Bm25:
 
     def _weighted(self, terms: Iterable[str]) -> list[_WeightedTerm]:
         """The terms that some document has, those that weigh most first."""
-        found, documents = [self._term(term) for term in dict.fromkeys(terms)], self.rows.documents
+        documents, found = self.rows.documents, [self._term(term) for term in dict.fromkeys(terms)]
         rarities = [idf(documents, term.having) for term in found]
         best = sum(rarities)  # the score of an ideal document, as `ideal` has it, less K1 + 1
         known = [
@@ -105,17 +119,27 @@ class Bm25:
         ]
         return sorted(known, key=lambda each: -each.weight)
 
-    def _term(self, term: str) -> _SaturatedTerm:
+    def _term(self, term: str) -> _Term:
         """What is known of a term; that of the last terms is remembered."""
-        if (found := self._remembered.get(term)) is None:
+        if (known := self._terms.get(term)) is None:
+            if len(self._terms) >= MOST_TERMS:
+                self._terms.clear()
+            parts = list(self.terms.parts(term))
+            rows = sum([len(part.rows) for part in parts])
+            known = self._terms[term] = _Term(term, self.terms.count(term), parts, rows)
+        return known
+
+    def _saturated(self, term: _Term) -> Sequence[Posting]:
+        """The rows that have a term, and how saturated each is with it, from 0 to 1.
+
+        The more often a document has the term for its length, the more: tf / (tf + k1·(1 - b +
+        b·|d|/avg|d|)). That of the last terms is remembered.
+        """
+        if (found := self._remembered.get(term.term)) is None:
             # numpy counts by numbers of 64 bits alone; others it converts each time.
-            parts = [
-                Posting(part.rows.astype(np.intp), self._saturation(part))
-                for part in self.terms.parts(term)
-            ]
-            rows = sum(len(part.rows) for part in parts)
-            found = _SaturatedTerm(self.terms.count(term), parts, rows)
-            self._remembered.add(term, found)
+            parts = [Posting(part.rows.astype(np.intp), part.weights) for part in term.parts]
+            found = [Posting(part.rows, self._saturation(part)) for part in parts]
+            self._remembered.add(term.term, found)
         return found
 
     def _scored(
@@ -125,43 +149,70 @@ class Bm25:
         touched: list[Rows],
         visible: VisibleRows,
         limit: int | None,
-    ) -> NDArray[np.intp]:
+    ) -> Rows:
         """Add the terms up; the visible rows among which the best `limit` are."""
+        so_far = 0
         for number, (weight, term) in enumerate(terms):
-            if limit and touched and term.rows * LONG > len(scores):
-                rest = sum(each.weight for each in terms[number:])
-                leaders = _leaders(visible.of(np.flatnonzero(scores > 0)), scores, rest, limit)
+            if limit and term.rows > LONG * so_far > 0:
+                rest = _sum_of(terms[number:])
+                some = touched_rows(scores, touched) if rest < _sum_of(terms[:number]) else NO_ROWS
+                leaders = _leaders(visible.of(some), scores, rest, limit)
                 if leaders is not None:
-                    _add_to_some(terms[number:], scores, leaders)
+                    self._add_to_some(terms[number:], scores, leaders)
                     return leaders
-            for rows, saturation in term.parts:
+            for rows, saturation in self._saturated(term):
                 scores[rows] += weight * saturation
                 touched.append(rows)
+            so_far += term.rows
         floor = _floor(touched, visible, scores, limit)
         return visible.of(np.flatnonzero(scores >= floor if floor else scores > 0))
 
+    def _add_to_some(self, terms: Sequence[_WeightedTerm], scores: Scores, rows: Rows) -> None:
+        """Add the terms up for these rows, ascending, alone."""
+        for weight, term in terms:
+            for part in term.parts:
+                _, having = posting_of(part, rows)
+                scores[having.rows] += weight * self._saturation(having)
+
+    def _scores_of_few(
+        self, terms: Sequence[_WeightedTerm], rows: Rows, exclude: NameFilter
+    ) -> Scores:
+        """The scores of the few rows that a filter leaves."""
+        if (known := self._few.get(exclude)) is None:
+            known = self._few[exclude] = _RecentTerms()
+        scores = np.zeros(len(rows))
+        for weight, term in terms:
+            if (parts := known.get(term.term)) is None:
+                seen = [posting_of(part, rows) for part in term.parts]
+                parts = [Posting(places, self._saturation(part)) for places, part in seen]
+                known.add(term.term, parts)
+            for places, saturation in parts:
+                scores[places] += weight * saturation
+        return scores
+
     def _saturation(self, posting: Posting) -> NDArray[np.float64]:
-        frequencies = posting.weights.astype(np.float64)  # so that every row is rounded alike
-        damping = self._lengths[posting.rows] * self._damping_by_length
-        damping += K1 * (1 - B)
-        damping += frequencies
-        return np.divide(frequencies, damping, out=frequencies)
+        damping = self._damping[posting.rows]
+        damping += posting.weights
+        return np.divide(posting.weights, damping, out=damping)
 
     @cached_property
-    def _damping_by_length(self) -> float:
+    def _damping(self) -> NDArray[np.float64]:
+        """Of each row, how often it has to have a term to be half saturated with it."""
         base, overlay = self.rows.base, self.rows.overlay
         gone, added = base.lengths[overlay.gone], overlay.terms.lengths
         length = base.all_terms - int(gone.sum(dtype=np.int64)) + int(added.sum(dtype=np.int64))
-        return K1 * B / (length / max(self.rows.documents, 1) or 1.0)
-
-    @cached_property
-    def _lengths(self) -> NDArray[np.int32]:
-        base, added = self.rows.base.lengths, self.rows.overlay.terms.lengths
-        return np.concatenate([base, added]) if added.size else base
+        by_length = K1 * B / (length / max(self.rows.documents, 1) or 1.0)
+        lengths = np.concatenate([base.lengths, added]) if added.size else base.lengths
+        return lengths.astype(np.float64) * by_length + K1 * (1 - B)
 
     @cached_property
     def _board(self) -> ScoreBoard:
         return ScoreBoard(len(self.rows))
+
+
+def _sum_of(terms: Sequence[_WeightedTerm]) -> float:
+    """What these can add to a score together, at most."""
+    return sum([each.weight for each in terms])
 
 
 def _floor(
@@ -176,42 +227,16 @@ def _floor(
     return 0.0
 
 
-def _add_to_some(terms: Sequence[_WeightedTerm], scores: Scores, rows: NDArray[np.intp]) -> None:
-    """Add the terms up for these rows, ascending, alone."""
-    for weight, term in terms:
-        for having, saturation in term.parts:
-            if having.size:
-                at = np.minimum(np.searchsorted(having, rows), having.size - 1)
-                at = at[having[at] == rows]
-                scores[having[at]] += weight * saturation[at]
-
-
-def _scores_of_few(terms: Sequence[_WeightedTerm], places: Rows, count: int) -> Scores:
-    """The scores of the few rows that have a place."""
-    scores = np.zeros(count)
-    for weight, term in terms:
-        for rows, saturation in term.parts:
-            place = places[rows]
-            seen = np.flatnonzero(place >= 0)
-            scores[place[seen]] += weight * saturation[seen]
-    return scores
-
-
-def _leaders(
-    rows: NDArray[np.intp], scores: Scores, rest: float, limit: int
-) -> NDArray[np.intp] | None:
+def _leaders(rows: Rows, scores: Scores, rest: float, limit: int) -> Rows | None:
     """Those of the rows that can still be among the best when the `rest` is added.
 
-    None if a row without a score could be, too, or if they are many.
+    None if a row without a score could be, too.
     """
     if len(rows) <= limit:
         return None
     partial = scores[rows]
     lowest = lowest_of_best(partial, limit) - ROUNDING
-    if rest >= lowest:
-        return None
-    leaders = rows[partial + rest >= lowest]
-    return leaders if len(leaders) * FEW < len(scores) else None
+    return None if rest >= lowest else rows[partial + rest >= lowest]
 
 
 def bm25_arm(documents: Iterable[Document], weights: FieldWeights) -> Bm25:

@@ -1,72 +1,43 @@
 """The `like` arm in memory: one row a label, found by the words it has."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from math import sqrt
+from typing import NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.index.fuzzy_match import (
     LEAST_LIKENESS,
-    Vocabulary,
     by_likeness,
     hopeless,
     likeness,
-    may_be_part,
-    stands_for,
 )
 from toolcrib.index.memory.base import label_roots
+from toolcrib.index.memory.label_words import NOTHING, LabelWords, RecentWords
 from toolcrib.index.memory.overlay import KEY_SEPARATOR
-from toolcrib.index.memory.postings import FEW, OverlaidPostings, Posting, Rows
-from toolcrib.index.memory.ranking import ScoreBoard
+from toolcrib.index.memory.postings import FEW, OverlaidPostings, Posting, Rows, posting_of
+from toolcrib.index.memory.ranking import ScoreBoard, Scores
 from toolcrib.index.memory.rows import SnapshotRows
 from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
-from toolcrib.text import MOST_EDITS
 
-MOST_REMEMBERED = 4096
+LONG = 4096
+"""A word that so many labels have is looked up last, and only where the others are found."""
+ROUNDING = 1e-9
+
+LabelsOfFilter: TypeAlias = "WeakKeyDictionary[NameFilter, FewLabels]"
 
 
-@dataclass(frozen=True)
-class LabelWords:
-    """The words of all labels, as `Vocabulary` has them, over postings with an overlay."""
+class FewLabels(NamedTuple):
+    """The labels that a filter leaves, if they are few; in their meanings each is its place."""
 
-    postings: OverlaidPostings
-
-    def stands_for(self, word: str) -> Mapping[str, float]:
-        """The words that this one stands for, each with its weight up to 1."""
-        exact = self.postings.count(word) > 0
-        containing = [*self.containing(word)] if may_be_part(word) else []
-        alike = () if exact or containing else self._near_length(len(word))
-        return stands_for(word, exact=exact, containing=containing, alike=alike)
-
-    def containing(self, part: str) -> Iterator[str]:
-        """The words that have this part, those that were added last."""
-        packed = self.postings.packed.words
-        stored = (packed[number] for number in packed.containing(part))
-        yield from (word for word in stored if word not in self._lost)
-        yield from self._added.containing(part)
-
-    def _near_length(self, length: int) -> Sequence[str]:
-        """The words that are short and long enough to be a typo of one this long."""
-        near = range(length - MOST_EDITS, length + MOST_EDITS + 1)
-        return [word for each in near for word in self._with_length(each)]
-
-    def _with_length(self, length: int) -> Sequence[str]:
-        packed, added = self.postings.packed.words.of_length(length), self._added.of_length(length)
-        if not added and not self._lost:
-            return packed
-        return sorted({*packed, *added} - self._lost)
-
-    @cached_property
-    def _lost(self) -> frozenset[str]:
-        return self.postings.lost(range(len(self.postings.packed.words)))
-
-    @cached_property
-    def _added(self) -> Vocabulary:
-        return Vocabulary(sorted(self.postings.added))
+    labels: Rows
+    roots: NDArray[np.float64]
+    meanings: RecentWords[Posting]
 
 
 @dataclass(frozen=True)
@@ -74,7 +45,9 @@ class Like:
     """The rows of the base's labels come first, then those of the overlay's."""
 
     rows: SnapshotRows
-    _meanings: dict[str, Posting] = field(default_factory=dict[str, Posting])
+    _few: LabelsOfFilter = field(
+        default_factory=WeakKeyDictionary["NameFilter", "FewLabels"], repr=False
+    )
 
     def lookup(
         self,
@@ -83,76 +56,135 @@ class Like:
         limit: int | None = None,
         exclude: NameFilter = EXCLUDE_NOTHING,
     ) -> Ranking:
-        """The capabilities with a label like the query, by the likeness of their best label."""
-        words = dict.fromkeys(variant.words)
+        """The capabilities with a label like the query, by the likeness of their best label.
+
+        The last ranking is remembered: the wordings of a query differ more in terms than in words.
+        """
+        asked = variant.words, limit, exclude
+        for known, ranking in self._last:
+            if known == asked:
+                return ranking
+        ranking = self._ranking(*asked)
+        self._last[:] = [(asked, ranking)]
+        return ranking
+
+    def _ranking(self, asked: Sequence[str], limit: int | None, exclude: NameFilter) -> Ranking:
+        words = dict.fromkeys(asked)
         characters = sum(map(len, words))
         if not characters or hopeless(characters, self._longest_label):
             return []
-        labels = zip(*self._found(words, characters), strict=True)
+        few = self._few_labels(exclude)
+        labels, found = self._found(words, characters, few)
+        lengths = self._lengths[labels].tolist()
+        docs = self._docs[labels].tolist()
         alike = (
-            (id, likeness(some, self._lengths[label], characters))
-            for label, some in labels
-            if (id := self._id_of(label))
+            (id, likeness(some, length, characters))
+            for doc, some, length in zip(docs, found.tolist(), lengths, strict=True)
+            if (id := self._id_of(doc))
         )
         return by_likeness(alike, limit=limit, exclude=exclude)
 
     def _found(
-        self, words: Collection[str], characters: int
-    ) -> tuple[Sequence[int], Sequence[float]]:
+        self, words: Collection[str], characters: int, few: FewLabels | None
+    ) -> tuple[Rows, Scores]:
         """The labels in which enough of the query is found, and how many characters of it."""
-        bar, needed = (LEAST_LIKENESS - 1e-9) * sqrt(characters), LEAST_LIKENESS**2 * characters
-        with self._board.clean() as (found, touched):
-            for word in sorted(words, key=len):
-                rows, weights = self._meaning(word)
-                found[rows] += weights
-                touched.append(rows)
-            # What has only the short words, which together are too few characters, is not alike.
-            short = accumulate(sorted(map(len, words)))
-            sought = touched[sum(length < needed - 1e-9 for length in short) :]
-            labels = self._enough(found, sought, bar)
-            return labels.tolist(), found[labels].tolist()
+        by_length = sorted(words, key=len)
+        bar, needed = (LEAST_LIKENESS - ROUNDING) * sqrt(characters), LEAST_LIKENESS**2 * characters
+        # What has only the short words, which together are too few characters, is not alike.
+        short = sum([total < needed - ROUNDING for total in accumulate(map(len, by_length))])
+        if few:
+            return self._found_in(few, by_length, short, bar)
+        meanings = {word: self._meaning(word) for word in by_length}
+        common = _common(meanings, needed - ROUNDING)
+        labels, found = self._reaching(meanings, common, by_length[short:], bar)
+        if common:  # the sums in one order, whatever was looked up first
+            found = _added_up([_part(each, labels) for each in meanings.values()], len(labels))
+            enough = found >= bar * self._roots[labels]
+            labels, found = labels[enough], found[enough]
+        return labels, found
 
-    def _enough(
-        self, found: NDArray[np.float64], sought: Sequence[Rows], bar: float
-    ) -> NDArray[np.integer]:
-        """Those of the labels in which enough is found; all are looked at if these are many."""
-        roots = self._roots
-        if sum(map(len, sought)) * FEW > len(roots):
-            return np.flatnonzero(found >= bar * roots)
-        enough = [rows[found[rows] >= bar * roots[rows]] for rows in sought]
-        return np.unique(np.concatenate(enough))
+    def _found_in(
+        self, few: FewLabels, by_length: Sequence[str], short: int, bar: float
+    ) -> tuple[Rows, Scores]:
+        """The same among few labels. The first so many words alone are not enough."""
+        meanings = [self._meaning_in(few, word) for word in by_length]
+        found = _added_up(meanings, len(few.labels))
+        enough = found >= bar * few.roots
+        sought = np.concatenate([NOTHING, *(rows[enough[rows]] for rows, _ in meanings[short:])])
+        places = np.unique(sought)
+        return few.labels[places], found[places]
+
+    def _reaching(
+        self,
+        meanings: Mapping[str, Posting],
+        common: frozenset[str],
+        sought: Collection[str],
+        bar: float,
+    ) -> tuple[Rows, Scores]:
+        """The labels with a word that is sought that reach the bar, and what they have of it.
+
+        They may lack the common words for it, which are not looked at.
+        """
+        missing, roots = sum(map(len, common)), self._roots
+        with self._board.clean() as (found, touched):
+            for rows, characters in (meanings[word] for word in meanings if word not in common):
+                found[rows] += characters
+                touched.append(rows)
+            any_sought = common and not common.isdisjoint(sought)
+            looked_at = touched if any_sought else [meanings[word].rows for word in sought]
+            if sum(map(len, looked_at)) * FEW > len(roots):
+                labels = np.flatnonzero(found + missing >= bar * roots)
+            else:
+                some = [rows[found[rows] + missing >= bar * roots[rows]] for rows in looked_at]
+                labels = np.unique(np.concatenate([NOTHING, *some]))
+            return labels, found[labels]
 
     def _meaning(self, word: str) -> Posting:
         """The labels that have what a word stands for, with how many of its characters; cached."""
-        if (meaning := self._meanings.get(word)) is None:
-            if len(self._meanings) >= MOST_REMEMBERED:
-                self._meanings.clear()
-            meaning = self._merged(word, self._words.stands_for(word))
-            self._meanings[word] = meaning
-        return meaning
+        if (known := self._meanings.get(word)) is not None:
+            return known
+        labels = self._words.meaning(word)
+        return self._meanings.add(word, labels, len(labels.rows))
 
-    def _merged(self, word: str, meanings: Mapping[str, float]) -> Posting:
-        """The rows of all that a word stands for, each with the most that it has of it."""
-        found = [
-            (part.rows, weight * len(word))
-            for other, weight in meanings.items()
-            for part in self._postings.parts(other)
-        ]
-        with self._board.clean() as (best, touched):
-            for rows, characters in found:
-                best[rows] = np.maximum(best[rows], characters)
-                touched.append(rows)
-            every = np.unique(np.concatenate([*touched, np.zeros(0, np.int32)]))
-            return Posting(every.astype(np.intp), best[every])
+    def _meaning_in(self, few: FewLabels, word: str) -> Posting:
+        """The same among few labels, by their places."""
+        if (known := few.meanings.get(word)) is not None:
+            return known
+        labels = _part(self._meaning(word), few.labels)
+        return few.meanings.add(word, labels, len(labels.rows))
 
-    def _id_of(self, label: int) -> str:
-        """Whose label it is; "" if that is gone."""
-        base = self.rows.base
-        if label >= len(base.label_docs):
-            key = self.rows.overlay.labels.keys[label - len(base.label_docs)]
-            return key.rpartition(KEY_SEPARATOR)[0]
-        row = int(base.label_docs[label])
-        return "" if self.rows.is_gone[row] else base.ids[row]
+    def _few_labels(self, exclude: NameFilter) -> FewLabels | None:
+        """The labels that a filter leaves; None if they are many."""
+        visible = self.rows.visible(exclude)
+        if visible.rows is None or visible.mask is None:
+            return None
+        if (few := self._few.get(exclude)) is None:
+            labels = np.flatnonzero(visible.mask[self._docs])
+            meanings = RecentWords[Posting](len(labels))
+            few = self._few[exclude] = FewLabels(labels, self._roots[labels], meanings)
+        return few
+
+    def _id_of(self, row: int) -> str:
+        """The id of a document; "" if it is gone."""
+        return "" if row < len(self.rows.base) and self.rows.is_gone[row] else self.rows.id_of(row)
+
+    @cached_property
+    def _last(self) -> list[tuple[tuple[Sequence[str], int | None, NameFilter], Ranking]]:
+        return []
+
+    @cached_property
+    def _docs(self) -> Rows:
+        """The document of each label."""
+        base, overlay = self.rows.base, self.rows.overlay
+        if not overlay.labels.keys:
+            return base.label_docs
+        ids = (key.rpartition(KEY_SEPARATOR)[0] for key in overlay.labels.keys)
+        docs = [overlay.terms.row_of.get(id, 0) + len(base) for id in ids]
+        return np.concatenate([base.label_docs, np.array(docs, np.int32)])
+
+    @cached_property
+    def _meanings(self) -> RecentWords[Posting]:
+        return RecentWords(len(self._lengths))
 
     @cached_property
     def _postings(self) -> OverlaidPostings:
@@ -162,7 +194,7 @@ class Like:
 
     @cached_property
     def _words(self) -> LabelWords:
-        return LabelWords(self._postings)
+        return LabelWords(self._postings, self.rows.base.label_meanings)
 
     @cached_property
     def _lengths(self) -> NDArray[np.int32]:
@@ -188,7 +220,34 @@ class Like:
         return ScoreBoard(len(self._lengths))
 
 
-NOTHING: Rows = np.zeros(0, np.int32)
+def _common(meanings: Mapping[str, Posting], needed: float) -> frozenset[str]:
+    """Words that very many labels have: together fewer characters than a label needs at least.
+
+    None that is a part of another word: both may be found in one word of a label.
+    """
+    long = [word for word, each in meanings.items() if len(each.rows) > LONG]
+    apart = [word for word in long if not any(_overlap(word, each) for each in meanings)]
+    most_first = sorted(apart, key=lambda word: -len(meanings[word].rows))
+    sums = accumulate(map(len, most_first))
+    return frozenset(word for word, total in zip(most_first, sums, strict=True) if total < needed)
+
+
+def _overlap(word: str, other: str) -> bool:
+    return word != other and (word in other or other in word)
+
+
+def _part(posting: Posting, rows: Rows) -> Posting:
+    """What a posting says of these rows, by their places."""
+    places, part = posting_of(posting, rows)
+    return Posting(places, part.weights)
+
+
+def _added_up(meanings: Iterable[Posting], count: int) -> Scores:
+    """The characters that so many labels have of all words."""
+    found = np.zeros(count)
+    for rows, characters in meanings:
+        found[rows] += characters
+    return found
 
 
 def _labels_of(label_docs: Rows, docs: NDArray[np.bool_]) -> Rows:

@@ -1,6 +1,7 @@
 """Different words in order, in one buffer: no object a word, and nothing to build from a file."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import overload
 
@@ -8,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_REMEMBERED = 1 << 14
+BLOCK = 64
+"""Of so many words the first is an object of its own, by which the others are found."""
 ENCODING, ERRORS = "utf-8", "surrogatepass"
 """Bytes are in the order of the characters, and what is no text has its place too."""
 SEPARATOR = b"\n"
@@ -24,6 +27,7 @@ class PackedWords(Sequence[str]):
         self.starts = starts
         self._start = starts.data
         self._numbers: dict[str, int] = {}
+        self._of_lengths: dict[range, Sequence[str]] = {}
 
     @classmethod
     def of(cls, words: Iterable[str]) -> "PackedWords":
@@ -43,16 +47,13 @@ class PackedWords(Sequence[str]):
     def __getitem__(self, number: int | slice) -> str | list[str]:
         if isinstance(number, slice):
             return [self[each] for each in range(*number.indices(len(self)))]
-        return str(self._bytes(number), ENCODING, ERRORS)
+        start, end = self._start[number], self._start[number + 1] - 1
+        return str(self.buffer[start:end], ENCODING, ERRORS)
 
     def number(self, word: str) -> int:
         """The number of a word; -1 if it is not here."""
         if (number := self._numbers.get(word)) is None:
-            at = self._place(word.encode(ENCODING, ERRORS))
-            number = at if at < len(self) and self[at] == word else -1
-            if len(self._numbers) >= MOST_REMEMBERED:
-                self._numbers.clear()
-            self._numbers[word] = number
+            number = self._remember(word, self._find(word.encode(ENCODING, ERRORS)))
         return number
 
     def __contains__(self, word: object) -> bool:
@@ -62,18 +63,46 @@ class PackedWords(Sequence[str]):
         """The numbers of the words that begin with a letter of ASCII."""
         return range(self._place(letter.encode()), self._place(chr(ord(letter) + 1).encode()))
 
-    def containing(self, part: str) -> Iterator[int]:
-        """The numbers of the words that have this part, in order. No word has a separator."""
+    def containing(self, part: str) -> Sequence[str]:
+        """The words that have this part, in order. No word has a separator."""
         sought, content = part.encode(ENCODING, ERRORS), self._content
+        places: list[int] = []
         at = content.find(sought)
         while at >= 0:
-            number = int(self.starts.searchsorted(at, side="right")) - 1
-            yield number
-            at = content.find(sought, self._start[number + 1])
+            places.append(at)
+            at = content.find(sought, at + len(sought))
+        numbers: list[int] = (self.starts.searchsorted(places, side="right") - 1).tolist()
+        words = {self[number]: number for number in dict.fromkeys(numbers)}
+        for word, number in words.items():  # who asks for words looks them up next
+            self._remember(word, number)
+        return list(words)
 
-    def of_length(self, characters: int) -> Sequence[str]:
-        """The words with so many characters, in order."""
-        return self._by_length.get(characters, ())
+    def of_lengths(self, characters: range) -> Sequence[str]:
+        """The words with so many characters: the shortest first, then in order."""
+        if (found := self._of_lengths.get(characters)) is None:
+            found = [word for each in characters for word in self._by_length.get(each, ())]
+            self._of_lengths[characters] = found
+        return found
+
+    def _remember(self, word: str, number: int) -> int:
+        if len(self._numbers) >= MOST_REMEMBERED:
+            self._numbers.clear()
+        self._numbers[word] = number
+        return number
+
+    def _find(self, word: bytes) -> int:
+        block = bisect_right(self._firsts, word) - 1
+        if block < 0 or SEPARATOR in word:
+            return -1
+        first, last = block * BLOCK, min((block + 1) * BLOCK, len(self))
+        content = SEPARATOR + self.buffer[self._start[first] : self._start[last]]
+        at = content.find(SEPARATOR + word + SEPARATOR)
+        return first + content.count(SEPARATOR, 1, at + 1) if at >= 0 else -1
+
+    @cached_property
+    def _firsts(self) -> Sequence[bytes]:
+        """The first word of every block."""
+        return [self._bytes(number) for number in range(0, len(self), BLOCK)]
 
     def _place(self, word: bytes) -> int:
         """How many words come before this one."""

@@ -29,6 +29,21 @@ class Posting(NamedTuple):
     weights: Weights
 
 
+def posting_of(posting: Posting, rows: Rows) -> tuple[NDArray[np.intp], Posting]:
+    """What a posting says of these rows, ascending: which of them it has, by place, and that part.
+
+    Takes the time of the rows, however many the posting has.
+    """
+    having, weights = posting
+    if not having.size:
+        return np.zeros(0, np.intp), posting
+    at = having.searchsorted(rows)
+    at[at == len(having)] = 0
+    places = (having[at] == rows).nonzero()[0]
+    at = at[places]
+    return places, Posting(having[at], weights[at])
+
+
 class WordRows(NamedTuple):
     """Pairs of a word and a row that has it, each pair once: `words` are numbers of `spelt`."""
 

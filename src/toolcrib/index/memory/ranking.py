@@ -7,8 +7,8 @@ from threading import local
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.index.memory.postings import Rows
-from toolcrib.model import Match, Ranking
+from toolcrib.index.memory.postings import FEW, Rows
+from toolcrib.model import Ranking, matches
 
 Scores = NDArray[np.float64]
 
@@ -21,7 +21,7 @@ def rank_rows(
         best = scores >= (lowest_of_best(scores, limit) if limit else np.inf)
         rows, scores = rows[best], scores[best]
     by_rank = sorted(zip((-scores).tolist(), map(id_of, rows.tolist()), strict=True))
-    return [Match(id, -score) for score, id in by_rank[:limit]]
+    return matches([(id, -score) for score, id in by_rank[:limit]])
 
 
 def lowest_of_best(scores: Scores, limit: int) -> float:
@@ -47,9 +47,17 @@ class ScoreBoard(local):
         self._scores = scores
 
 
+def touched_rows(scores: Scores, touched: Sequence[Rows]) -> Rows:
+    """The rows with a score, ascending: those that were touched, or of all where they are many."""
+    if sum(map(len, touched)) * FEW > len(scores):
+        return np.flatnonzero(scores).astype(np.int32)
+    rows = np.sort(np.concatenate(touched))
+    return rows[np.diff(rows, prepend=-1) > 0]
+
+
 def _wipe(scores: Scores, touched: Sequence[Rows]) -> None:
     """Put zeros back: everywhere, where that is less work."""
-    if sum(map(len, touched)) * 16 > len(scores):
+    if sum(map(len, touched)) * FEW > len(scores):
         scores.fill(0.0)
         return
     for rows in touched:

@@ -29,13 +29,11 @@ Masks = WeakKeyDictionary[NameFilter, NDArray[np.bool_]]
 class VisibleRows(NamedTuple):
     """Which rows a search sees: `mask` has one for each row, and None means all.
 
-    If they are few, `rows` are those, ascending, and `places` tells of each row the place among
-    them, -1 if it has none.
+    If they are few, `rows` are those, ascending.
     """
 
     mask: NDArray[np.bool_] | None
     rows: Rows | None = None
-    places: Rows | None = None
 
     def of(self, rows: NDArray[Number]) -> NDArray[Number]:
         """Those of the rows that are visible."""
@@ -106,9 +104,7 @@ class SnapshotRows:
         rows = np.flatnonzero(mask).astype(np.int32)
         if len(rows) * FEW_ROWS > len(mask):
             return VisibleRows(mask)
-        places = np.full(len(mask), -1, np.int32)
-        places[rows] = np.arange(len(rows), dtype=np.int32)
-        return VisibleRows(mask, rows, places)
+        return VisibleRows(mask, rows)
 
     def _base_mask(self, exclude: NameFilter) -> NDArray[np.bool_]:
         if (mask := self.masks.get(exclude)) is None:

@@ -1,12 +1,13 @@
-"""A stdio MCP server of the standard library alone, with tools that are fast, slow and broken.
+"""A stdio MCP server for `grafana_picture`: tools that are fast, slow and broken.
 
-python busy_server.py NAME
+python grafana_server.py NAME
 """
 
 import json
 import random
 import sys
 import time
+from typing import Any
 
 NAME = sys.argv[1]
 SAYS = {
@@ -42,24 +43,25 @@ TOOLS = BUSY + [
 PAUSE_S = {"fast": 0.005, "slow": 0.2, "broken": 0.02, "delete": 0.0}
 
 
-def result(method, params):
+def result(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """What it answers."""
     if method == "initialize":
         about = {"name": NAME, "version": "1"}
         version = params["protocolVersion"]
         return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}
     if method == "tools/list":
         return {"tools": TOOLS}
-    tool = params["name"]
-    time.sleep(PAUSE_S[tool] * random.uniform(0.5, 1.5))
+    tool: str = params["name"]
+    time.sleep(PAUSE_S[tool] * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
     return {"content": [{"type": "text", "text": "done"}], "isError": tool == "broken"}
 
 
 for line in sys.stdin:
-    request = json.loads(line)
+    request: dict[str, Any] = json.loads(line)
     if "id" not in request:
         continue
     if request["method"] in {"initialize", "tools/list", "tools/call"}:
-        answer = {"result": result(request["method"], request.get("params", {}))}
+        answer: dict[str, Any] = {"result": result(request["method"], request.get("params", {}))}
     else:
         answer = {"error": {"code": -32601, "message": "not here"}}
-    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}), flush=True)  # noqa: T201
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}), flush=True)
