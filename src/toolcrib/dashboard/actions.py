@@ -145,6 +145,11 @@ class OperatorActions:
         await asyncio.to_thread(self._operations.switch, server, on=False)
         return Notice(f"{server} is disabled: no model finds or calls its tools.")
 
+    async def remove_key(self, name: str) -> Notice:
+        """Take the key of a client back."""
+        await asyncio.to_thread(self._operations.clients.remove_key, name)
+        return Notice(f"The key {name} is removed: it is refused from now on.")
+
 
 class Action(NamedTuple):
     """What a button with this `label` does to a subject of so many `fields`; the page `back`.
@@ -173,5 +178,6 @@ ACTIONS: Mapping[str, Action] = {
     "log_out": Action(OperatorActions.log_out, "Log out", "/servers"),
     "enable": Action(OperatorActions.enable, "Enable", "/servers"),
     "disable": Action(OperatorActions.disable, "Disable", "/servers"),
+    "remove_key": Action(OperatorActions.remove_key, "Remove", "/clients"),
 }
 """All there are, each by its name."""
