@@ -111,6 +111,8 @@ mcp_config = ["{folder}/servers.json"]
 embedder = "none"
 [observe]
 metrics = true
+[approval]
+wait_s = 0.0
 [[approval.rules]]
 pattern = "*/delete"
 verdict = "ask"
