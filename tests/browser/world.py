@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from mcp import Client
 
-from tests.browser.samples import SERVERS
+from tests.browser.samples import SERVERS, SampleServer
 from tests.e2e.gateway.running import Gateway, gateway_over
 from tests.e2e.gateway.visits import HANDSHAKE, Door, python_client
 from tests.waiting import until
@@ -137,17 +137,27 @@ def tools_file(folder: Path, server: str) -> Path:
 
 
 @contextmanager
-def world_in(folder: Path) -> Generator[World]:
-    """A gateway before the servers of `samples`, with its dashboard."""
+def world_in(
+    folder: Path, servers: Mapping[str, SampleServer] = SERVERS, embedder: str = "none"
+) -> Generator[World]:
+    """A gateway before these servers, with its dashboard."""
     entries: dict[str, Any] = {}
-    for name, sample in SERVERS.items():
+    for name, sample in servers.items():
         file = tools_file(folder, name)
         file.write_text(json.dumps(sample.tools), encoding="utf-8")
         command = {"command": sys.executable, "args": ["-S", str(SERVER), str(file)]}
         entries[name] = {**command, "permission": sample.permission}
     moved = folder / "clock"
     moved.write_text("0")
-    with gateway_over(folder, entries, SETTINGS) as gateway, gateway.daemon():
+    with gateway_over(folder, entries, SETTINGS) as gateway:
+        settings = folder / "config.toml"
+        chosen = f'embedder = "{embedder}"'
+        settings.write_text(settings.read_text().replace('embedder = "none"', chosen))
+        yield from _serving(gateway, moved)
+
+
+def _serving(gateway: Gateway, moved: Path) -> Generator[World]:
+    with gateway.daemon():
         world = World(gateway, moved)
         with world.dashboard():
             yield world

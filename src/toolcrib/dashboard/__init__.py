@@ -9,6 +9,7 @@
 A process of its own: the gateway gets no page and no port, and a heavy screen slows no call.
 
     process      the command's process: a name of its own on loopback, the link, the end
+    playground   the same about a crib in a program, with nothing to act on
     server       each request: host, origin, session, then a page or an action
     login        links that are good once, sessions of two levels, tokens of single actions
     headers      what every answer says to the browser
@@ -37,6 +38,7 @@ from toolcrib.lazy import lazy_names
 if TYPE_CHECKING:
     from toolcrib.dashboard.backends import AskGateway
     from toolcrib.dashboard.operations import Operations
+    from toolcrib.dashboard.playground import show_crib, show_crib_to_user
     from toolcrib.dashboard.process import DashboardOptions, run_dashboard
 else:
     __getattr__, __dir__ = lazy_names(
@@ -44,8 +46,16 @@ else:
         {
             "backends": ("AskGateway",),
             "operations": ("Operations",),
+            "playground": ("show_crib", "show_crib_to_user"),
             "process": ("DashboardOptions", "run_dashboard"),
         },
     )
 
-__all__ = ["AskGateway", "DashboardOptions", "Operations", "run_dashboard"]
+__all__ = [
+    "AskGateway",
+    "DashboardOptions",
+    "Operations",
+    "run_dashboard",
+    "show_crib",
+    "show_crib_to_user",
+]

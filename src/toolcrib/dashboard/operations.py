@@ -11,9 +11,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, cast
 
+from toolcrib.crib import inventory_of
 from toolcrib.dashboard.backends import (
     AskGateway,
     NoKeys,
+    OpenCrib,
     OpenKeys,
     OwnCrib,
     WatchGateway,
@@ -116,9 +118,12 @@ class ServerLogTail(NamedTuple):
 class Operations:
     """What the operator sees and does. `settings` reads them anew each time.
 
-    What is asked about events is asked of `events`, what about clients of `clients`. Everything
-    here raises `ToolcribError`, with what to do next.
+    What is asked about events is asked of `events`, what about clients of `clients`. `crib` stands
+    for one of these settings. Everything here raises `ToolcribError`, with what to do next.
+    `is_operator`: whoever looks may act.
     """
+
+    is_operator = True
 
     def __init__(
         self,
@@ -126,18 +131,19 @@ class Operations:
         ask: AskGateway,
         watch: WatchGateway = watch_nothing,
         keys: OpenKeys = NoKeys,
+        crib: OpenCrib | None = None,
     ) -> None:
         self._settings = settings
         self._ask = ask
         self.events = EventQueries(settings, ask, watch)
         self.clients = ClientQueries(self.events, ask, keys)
-        self._crib = OwnCrib(settings)
-        self.rankings = Rankings(ask, self._crib)
-        self.tools = ToolCatalog(self._crib)
+        self._own = OwnCrib(settings)
+        self.rankings = Rankings(ask, crib or self._own)
+        self.tools = ToolCatalog(crib or self._own)
 
     def close(self) -> None:
         """Let go of what was opened."""
-        self._crib.close()
+        self._own.close()
 
     def look(self) -> Overview:
         """How things are now. A gateway that does not answer is told of as a problem."""
@@ -148,9 +154,10 @@ class Operations:
             problems: tuple[str, ...] = ()
         except ConfigError as error:
             problems = (str(error),)
-        with self._servers() as servers:
-            known = tuple(source.status() for source in servers.sources)
-            return Overview(has_gateway=False, servers=known, problems=problems + servers.problems)
+        with self._own() as crib:
+            fleet = inventory_of(crib).fleet
+            known = tuple(source.status() for source in fleet.by_name.values())
+            return Overview(has_gateway=False, servers=known, problems=problems + fleet.problems)
 
     def definitions(self) -> Definitions:
         """What the servers listed last and nobody has approved."""
