@@ -205,6 +205,7 @@ REQUIRED: Mapping[int, Required] = {
     97: Required("No GET of the dashboard changes anything."),
     98: Required("No link or cookie of the dashboard is written down, and MCP leads to no page."),
     99: Required("The dashboard is on loopback alone, and nobody else is at its address there."),
+    100: Required("A call that is held goes on when the operator allows it, once, and else ends."),
 }
 
 

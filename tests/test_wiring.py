@@ -40,6 +40,7 @@ READ_ELSEWHERE = {
     "embed.wait_s": "crib/live_index.py",
     "embed.cache": "crib/live_index.py",
     "approval.elicitation": "gateway/client_approver.py",
+    "approval.wait_s": "gateway/caller_view.py",
     "observe.enabled": "settings/schema.py",
     "apps.enabled": "crib/inventory.py",
     "mcp.warm_up": "crib/searcher.py",

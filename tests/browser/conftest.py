@@ -30,6 +30,10 @@ FLAGS = (
 )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--screenshots", action="store_true", help="make the guide's pictures anew")
+
+
 @pytest.fixture(scope="package")
 def browser() -> Generator["Browser"]:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - not everybody has it

@@ -60,6 +60,30 @@ NOTES = SampleServer(
     },
     {"search_*": "read", "read_*": "read", "*": "write"},
 )
+VERBS = {
+    "create": "Create a new {}.",
+    "find": "Find {}s by words in them.",
+    "update": "Change the fields of a {}.",
+    "archive": "Put a {} into the archive.",
+}
+
+
+def many(*nouns: str) -> SampleServer:
+    """A server as large ones are: each verb with each noun."""
+    tools = {
+        f"{verb}_{noun}": tool(words.format(noun.replace("_", " ")), name="Which one")
+        for noun in nouns
+        for verb, words in VERBS.items()
+    }
+    return SampleServer(tools, {"find_*": "read", "*": "write"})
+
+
+MORE: Mapping[str, SampleServer] = {
+    "crm": many("contact", "company", "deal", "campaign", "lead", "call_note", "segment"),
+    "shop": many("product", "order", "coupon", "shipment", "return", "supplier", "review"),
+    "tickets": many("ticket", "macro", "queue", "escalation", "satisfaction_survey"),
+}
+"""For pictures: with few tools nobody needs a search."""
 SERVERS: Mapping[str, SampleServer] = {
     "billing": BILLING,
     "calendar": CALENDAR,

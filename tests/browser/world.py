@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from mcp import Client
 
-from tests.browser.samples import SERVERS
+from tests.browser.samples import SERVERS, SampleServer
 from tests.e2e.gateway.running import Gateway, gateway_over
 from tests.e2e.gateway.visits import HANDSHAKE, Door, python_client
 from tests.waiting import until
@@ -32,6 +32,7 @@ SERVER = Path(__file__).with_name("sample_server.py")
 SETTINGS = """
 [approval]
 servers = "ask"
+wait_s = 200
 
 [gateway.profiles.search]
 mode = "search"
@@ -118,6 +119,11 @@ class World:
         """The calls that wait for the operator, by ticket."""
         return {each["id"]: each for each in self.ask("approvals")}
 
+    def ticket_for(self, to: str) -> str:
+        """The ticket of a call that waits with this address; "" if there is none."""
+        found = (id for id, each in self.waiting().items() if each["arguments"].get("to") == to)
+        return next(found, "")
+
     def define(self, server: str, tool: str, **fields: Any) -> None:
         """From now on the server says this of a tool; it is listed anew."""
         file = tools_file(self.gateway.folder, server)
@@ -131,17 +137,27 @@ def tools_file(folder: Path, server: str) -> Path:
 
 
 @contextmanager
-def world_in(folder: Path) -> Generator[World]:
-    """A gateway before the servers of `samples`, with its dashboard."""
+def world_in(
+    folder: Path, servers: Mapping[str, SampleServer] = SERVERS, embedder: str = "none"
+) -> Generator[World]:
+    """A gateway before these servers, with its dashboard."""
     entries: dict[str, Any] = {}
-    for name, sample in SERVERS.items():
+    for name, sample in servers.items():
         file = tools_file(folder, name)
         file.write_text(json.dumps(sample.tools), encoding="utf-8")
         command = {"command": sys.executable, "args": ["-S", str(SERVER), str(file)]}
         entries[name] = {**command, "permission": sample.permission}
     moved = folder / "clock"
     moved.write_text("0")
-    with gateway_over(folder, entries, SETTINGS) as gateway, gateway.daemon():
+    with gateway_over(folder, entries, SETTINGS) as gateway:
+        settings = folder / "config.toml"
+        chosen = f'embedder = "{embedder}"'
+        settings.write_text(settings.read_text().replace('embedder = "none"', chosen))
+        yield from _serving(gateway, moved)
+
+
+def _serving(gateway: Gateway, moved: Path) -> Generator[World]:
+    with gateway.daemon():
         world = World(gateway, moved)
         with world.dashboard():
             yield world
@@ -209,9 +225,9 @@ def client_of(world: World, era: str = HANDSHAKE) -> Generator[ClientThread]:
 
 
 def one_waiting(world: World, client: ClientThread, **arguments: Any) -> str:
-    """The ticket of a call that waits, which nobody else makes."""
+    """The ticket of a call that waits, which nobody else makes. Its client has gone on."""
     mark = uuid4().hex
     call = client.call_through("mcp_mail_send_mail", to=mark, subject="x", body="x", **arguments)
-    until(call.done, "the call is answered")
-    [ticket] = [id for id, each in world.waiting().items() if each["arguments"].get("to") == mark]
+    ticket = until(lambda: world.ticket_for(mark), "the call waits")
+    call.cancel()
     return ticket

@@ -216,15 +216,15 @@ def test_a_change_that_is_none_is_named(
 
 def test_no_key_gets_into_a_report(run: Run, suite: list[str], tmp_path: Path):
     page = tmp_path / "report.html"
-    run(*suite, "--against", "embed.api_key=geheim", "--report", str(page))
+    run(*suite, "--against", "embed.api_key=geheim", "--html", str(page))
     assert "embed.api_key=…" in page.read_text(encoding="utf-8")
     assert "geheim" not in page.read_text(encoding="utf-8")
 
 
 def test_the_report_is_a_page(run: Run, cases: str, tmp_path: Path):
     page = tmp_path / "report.html"
-    ran = run("eval", "run", cases, "--report", str(page))
-    assert f"The report is in {page}" in ran.out
+    ran = run("eval", "run", cases, "--html", str(page))
+    assert f"The page is {page}" in ran.out
     html = page.read_text(encoding="utf-8")
     assert "3 cases of cases.yaml over " in html
     assert "what time is it now" in html
@@ -235,7 +235,7 @@ def test_hostile_tools_and_cases_do_no_harm(run: Run, config: str, tmp_path: Pat
     query = f"<script>{NASTY}"
     file.write_text(lines([{"query": query, "relevant": ["skill_forms"]}])[:-1], encoding="utf-8")
     file.write_text(f"- {file.read_text(encoding='utf-8')}\n", encoding="utf-8")
-    ran = run("--config", config, "eval", "run", str(file), "--report", str(page))
+    ran = run("--config", config, "eval", "run", str(file), "--html", str(page))
     assert ran.code == 0, ran.error
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & {*ran.out, *page.read_text(encoding="utf-8")}
     assert "<script" not in page.read_text(encoding="utf-8")

@@ -48,7 +48,13 @@ class FakeGateway:
     """A gateway that notes what it is asked to do. `calls` wait there; `reads` it answers with."""
 
     def __init__(self) -> None:
-        self.reads: dict[str, Any] = {"queries": {"texts": {}}, "sets": [], "profiles": []}
+        self.reads: dict[str, Any] = {
+            "queries": {"texts": {}},
+            "sets": [],
+            "status": {"clients": []},
+            "profiles": [],
+            "profile": {"names": [], "tools": 0, "before": 0},
+        }
         self.calls: list[Mapping[str, Json]] = [CALL]
         self.servers: list[ServerStatus] = [status()]
         self.asked: list[tuple[str, Mapping[str, Json]]] = []
@@ -59,7 +65,7 @@ class FakeGateway:
         if do == "approvals":
             return self.calls
         if do in self.reads:
-            return self.reads[do]
+            return self.reads["profile" if do == "profiles" and "name" in more else do]
         self.asked.append((do, more))
         return True
 

@@ -5,11 +5,21 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import get_args
 
+from toolcrib.dashboard.client_queries import (
+    ClientsView,
+    ConversationView,
+    KeyView,
+    ProfileView,
+    SeenClient,
+    SeenSet,
+)
 from toolcrib.dashboard.event_queries import EventPage
+from toolcrib.dashboard.gap_report import GapReport, QueryGap, ToolGap
+from toolcrib.dashboard.screens.gaps import Gaps
 from toolcrib.dashboard.screens.live import LiveChoice, LiveEvents
 from toolcrib.model import Event, EventKind
 from toolcrib.settings import Settings
-from toolcrib.store import EventFile, Retention
+from toolcrib.store import EventFile, LoggedConversation, Retention
 
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
 
@@ -43,6 +53,34 @@ def live_events(events: Mapping[int, Event], text: str = "") -> LiveEvents:
     choice = LiveChoice("", text, text, "failed") if text else LiveChoice()
     found = EventPage("on" if events else "empty", events, more=bool(events))
     return LiveEvents(choice, found, [text] * 40 if text else [])
+
+
+def hostile_gaps(text: str, number: int = 3, only: str = "") -> Gaps:
+    """Gaps in which every name is hostile."""
+    queries = tuple(QueryGap(f"{text}{n}", 5, text, 0.31, n) for n in range(1, number + 1))
+    tools = tuple(ToolGap(text, text, 9, 4, 2.0, ((text, 4),)) for _ in range(number))
+    lost = (QueryGap("", 3, text, 0.5, 9),)
+    report = GapReport(20, (*queries, *lost), queries, tools, tools, tools)
+    return Gaps("on", report, keeps_texts=False, only=only)
+
+
+def hostile_clients(text: str, number: int = 2) -> ClientsView:
+    """Clients, profiles, keys and conversations whose names are hostile."""
+    client = SeenClient(text, text, text, text, text, 5, True, hostile_event("list", text))
+    return ClientsView(
+        [client] * number,
+        [ProfileView(text, text, 7)] * number,
+        [KeyView(text, (text,), 1.0, 2.0)] * number,
+        [LoggedConversation(text, text, text, 1.0, 9.0, 2, 3, 4)] * number,
+        older=True,
+        problems=(text,),
+    )
+
+
+def hostile_conversation(text: str, number: int = 3) -> ConversationView:
+    """A conversation whose every word is hostile."""
+    events = {id: hostile_event(KINDS[id % len(KINDS)], text) for id in range(number * len(KINDS))}
+    return ConversationView(text, events, [SeenSet(text, text, [text] * 64, 5.0)] * number)
 
 
 def search(query: str = "", at: float | None = None, **others: object) -> Event:

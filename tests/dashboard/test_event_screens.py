@@ -6,10 +6,24 @@ import time
 import pytest
 
 from tests.dashboard.asking import Asked, status
-from tests.dashboard.eventful import KINDS, call, hostile_event, listed, live_events, search, write
+from tests.dashboard.eventful import (
+    KINDS,
+    call,
+    hostile_clients,
+    hostile_conversation,
+    hostile_event,
+    hostile_gaps,
+    listed,
+    live_events,
+    search,
+    write,
+)
 from tests.dashboard.test_screens import BAD, MOST_PAGE, Elements, view
+from toolcrib.dashboard.client_queries import ProfileTools
 from toolcrib.dashboard.event_queries import DayFigures, EventPage, EventStory, HourTokens
 from toolcrib.dashboard.operations import Overview
+from toolcrib.dashboard.screens.clients import clients_screen, conversation_screen, profile_screen
+from toolcrib.dashboard.screens.gaps import LISTS, gaps_screen
 from toolcrib.dashboard.screens.home import HomeFacts, home_screen, short_number
 from toolcrib.dashboard.screens.live import LiveChoice, LiveEvents, live_screen
 from toolcrib.dashboard.screens.story import story_screen
@@ -91,6 +105,11 @@ def test_no_page_is_large_whatever_is_in_it(text: str):
         live_screen(large, live_events(some, text[:200])),
         story_screen(large, EventStory(100, dict(reversed(some.items())))),
         home_screen(large, HomeFacts((), DayFigures("on", 1, 2, 1, 0.1, HOURS, text[:128]))),
+        gaps_screen(large, hostile_gaps(text, 500)),
+        *(gaps_screen(large, hostile_gaps(text, 500, only)) for only in LISTS),
+        clients_screen(large, hostile_clients(text, 300)),
+        profile_screen(large, ProfileTools(text[:64], [text] * 100, 900)),
+        conversation_screen(large, hostile_conversation(text, 25)),
     ]
     for each in pages:
         assert len(str(each).encode()) < MOST_PAGE

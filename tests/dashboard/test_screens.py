@@ -9,10 +9,19 @@ import htpy as h
 import pytest
 
 from tests.dashboard.asking import CALL, status
-from tests.dashboard.eventful import KINDS, hostile_event, live_events
+from tests.dashboard.eventful import (
+    KINDS,
+    hostile_clients,
+    hostile_conversation,
+    hostile_event,
+    hostile_gaps,
+    live_events,
+)
 from tests.dashboard.hostile import BAD, hostile_list, hostile_map, hostile_ranking, hostile_tool
 from toolcrib.dashboard.actions import ServerTask
+from toolcrib.dashboard.client_queries import ClientsView, ConversationView, ProfileTools
 from toolcrib.dashboard.event_queries import DayFigures, EventStory, HourTokens
+from toolcrib.dashboard.gap_report import GapReport
 from toolcrib.dashboard.login import Notice
 from toolcrib.dashboard.operations import (
     NO_DEFINITIONS,
@@ -24,6 +33,7 @@ from toolcrib.dashboard.operations import (
 from toolcrib.dashboard.page import MOST_SHOWN, PageView
 from toolcrib.dashboard.rankings import RankingAnswer, RankingAsked
 from toolcrib.dashboard.screens import SCREENS
+from toolcrib.dashboard.screens.gaps import Gaps
 from toolcrib.dashboard.screens.home import HomeFacts, home_screen
 from toolcrib.dashboard.screens.inbox import LONGEST_SHOWN, inbox_screen, login_link
 from toolcrib.dashboard.screens.servers import servers_screen
@@ -38,7 +48,9 @@ HOSTILE_ITEM = ReviewItem(
     BAD, BAD, BAD, "changed", BAD, (BAD,), (HOSTILE_CHANGE,), (BAD,), (HOSTILE_CHANGE,)
 )
 MOST_PAGE = 60_000
-QUIET = "Nothing (waits|was asked|has happened)|No MCP server|No such|No tool yet|being made"
+QUIET = (
+    "Nothing (waits|was asked|has happened)|No (MCP server|such|tools|tool yet|client)|being made"
+)
 SCRIPTS = {"/map": ["/static/map.js"]}
 CALLED = WaitingCall.of_json(CALL)
 ITEM = ReviewItem(
@@ -81,6 +93,10 @@ HOSTILE_DATA: dict[str, Any] = {
     "/live": live_events({id: hostile_event(kind, BAD) for id, kind in enumerate(KINDS)}, BAD),
     "/event": EventStory(1, {id: hostile_event(kind, BAD) for id, kind in enumerate(KINDS)}),
     "/why": hostile_ranking(),
+    "/gaps": hostile_gaps(BAD),
+    "/clients": hostile_clients(BAD),
+    "/profile": ProfileTools(BAD, [BAD] * 3, 9, 0, BAD),
+    "/conversation": hostile_conversation(BAD),
     "/servers": None,
     "/server": ServerLogTail(BAD, (BAD,)),
     "/tools": hostile_list(),
@@ -93,6 +109,10 @@ NO_DATA: dict[str, Any] = {
     "/live": live_events({}),
     "/event": EventStory(1, {}),
     "/why": RankingAnswer(RankingAsked()),
+    "/gaps": Gaps("empty", GapReport(), keeps_texts=False),
+    "/clients": ClientsView(),
+    "/profile": ProfileTools("default", problem="no gateway runs; start it with `toolcrib serve`"),
+    "/conversation": ConversationView("", {}),
     "/servers": None,
     "/server": ServerLogTail("gone"),
     "/tools": ToolPage(ToolFilter()),
@@ -212,7 +232,7 @@ def test_a_definition_is_bound_to_its_whole_pin():
 def test_a_quiet_page_says_what_would_be_there(path: str, runs: bool):
     text = Elements(shown(path, view(Overview(has_gateway=runs)), NO_DATA)).text
     assert re.search(QUIET, text)
-    if not runs and path in ("/", "/inbox", "/live", "/servers"):
+    if not runs and path in ("/", "/inbox", "/live", "/servers", "/gaps"):
         assert "toolcrib serve" in text
 
 

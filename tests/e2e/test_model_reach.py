@@ -74,7 +74,7 @@ class Reach:
                 "builtin_tools": True,
                 "file_roots": (folder, Path.home()),
                 "mcp_config": (config,),
-                "approval": {"rules": rules},
+                "approval": {"rules": rules, "wait_s": 0},
             }
         )
         self.crib = Crib.from_settings(self.settings)

@@ -79,7 +79,8 @@ def page(against: dict[str, list[str]] | None = None) -> str:
 
 def kinds(html: str) -> dict[str, str]:
     """The classes of each case by its query."""
-    found = re.findall(r'<details class="([^"]*)">.*?dir="auto">([^<]*)</span>', html, re.DOTALL)
+    pattern = r'<details class="([^"]*)"(?: open)?>.*?dir="auto">([^<]*)</span>'
+    found = re.findall(pattern, html, re.DOTALL)
     return {query: classes for classes, query in found}
 
 
@@ -111,11 +112,28 @@ def test_the_figures_are_there_and_the_right_hits_are_marked():
 
 def test_two_settings_stand_side_by_side():
     html = page(RANKED | {"wrong one": ["z"], "right one": ["b"]})
-    assert kinds(html)["wrong one"] == "wrong sure better"
-    assert kinds(html)["right one"] == "right worse"
+    assert kinds(html)["wrong one"] == "wrong sure differs better"
+    assert kinds(html)["right one"] == "right differs worse"
     assert "found with search.fusion=rrf" in html
     assert '66.7&nbsp;% <b class=""' in html or "versus" in html
     assert "place 1 → not found" in html
+
+
+def test_the_cases_that_differ_come_first_and_say_what_has_moved():
+    html = page(RANKED | {"wrong one": ["z", "b", "a"], "right one": ["b"]})
+    assert list(kinds(html))[:2] == ["right one", "wrong one"]  # the worst loss first
+    assert html.count('" open>') == 2
+    assert (
+        'id="show-differs" checked>\n<label for="show-differs">not the same with both · 2<' in html
+    )
+    assert 'id="show-all">' in html
+    assert "▲ new. about z" in html
+    assert "▼ from place 1. about a" in html
+    assert "about b" in html
+    same = page(RANKED)
+    assert 'id="show-all" checked>' in same
+    assert "show-differs" not in same.partition("</style>")[2]
+    assert " open>" not in same
 
 
 def test_a_case_of_two_needs_says_how_many_were_found():

@@ -142,7 +142,7 @@ def shop_tools(count: int = 20) -> Sequence[ToolInfo]:
 
 
 class Workshop:
-    """A crib with one counting source, and servers onto it."""
+    """A crib with one counting source, and servers onto it. No call is held, unless you say so."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class Workshop:
         **settings: Any,
     ) -> None:
         rules = tuple(ApprovalRule(verdict="allow", kind=kind) for kind in allow)
-        approval: dict[str, Any] = {"approval": ApprovalSettings(rules=rules)}
+        approval: dict[str, Any] = {"approval": ApprovalSettings(rules=rules, wait_s=0)}
         self.crib = Crib(Settings(store=":memory:", **{**approval, **settings}))
         self.source = CountingSource(*(tools or shop_tools()))
         self.crib.add_source(self.source)

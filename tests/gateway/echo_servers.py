@@ -29,6 +29,9 @@ class EchoServer:
     def mode(self, client: str, *, modern: bool) -> str:  # noqa: ARG002 - one for all
         return "direct"
 
+    def client_left(self, connection: Any, id: int | str) -> None:
+        """Nothing is held here."""
+
     async def call_plainly(self, context: Any) -> bytes:
         return await plain_answer(context, self._call)
 

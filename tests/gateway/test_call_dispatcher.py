@@ -38,6 +38,9 @@ class Halves:
         self.held = 0
         self.context: Any = None
 
+    def client_left(self, connection: Any, id: int | str) -> None:
+        """Nothing is held here."""
+
     async def call_plainly(self, context: Any) -> bytes:
         self.context = context
         if context.params["name"] == "hold":

@@ -28,7 +28,7 @@ class Person:
 
 
 def shop_of(**approval: Any) -> Workshop:
-    return Workshop(*shop_tools(), approval=ApprovalSettings(**approval))
+    return Workshop(*shop_tools(), approval=ApprovalSettings(wait_s=0, **approval))
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -24,7 +24,8 @@ def list_approvals(context: typer.Context, as_json: AsJson = False) -> None:
 def allow_call(context: typer.Context, id: Ticket, as_json: AsJson = False) -> None:
     """Allow one call, and list what still waits.
 
-    The client has to make the call again within a few minutes.
+    If its client still waits, the call goes on. If not, the client has to make it again within a
+    few minutes.
 
         toolcrib approvals allow 3f2a
     """

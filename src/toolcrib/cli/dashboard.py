@@ -6,6 +6,8 @@ import webbrowser
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,9 +15,11 @@ import typer
 from toolcrib import gateway
 from toolcrib.cli.global_options import GlobalOptions, daemon_place
 from toolcrib.cli.screen import AsJson, console, print_json_line
+from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 
 if TYPE_CHECKING:
+    from toolcrib.crib import Crib
     from toolcrib.dashboard import AskGateway
 
 STOP_S = 5.0
@@ -29,6 +33,14 @@ def dashboard_command(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Only print the link; open no browser.")
     ] = False,
+    module: Annotated[
+        str | None,
+        typer.Option(
+            "--module",
+            metavar="MODULE:NAME",
+            help="A crib in your program: how it ranks, and its tools. It imports your module.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Open the dashboard in the browser: what waits for you, and how the servers are.
@@ -39,11 +51,13 @@ def dashboard_command(
 
         toolcrib dashboard
         toolcrib dashboard --no-browser --port 7700
+        toolcrib dashboard --module my_agent:crib
     """
     from toolcrib.dashboard import (  # noqa: PLC0415 - `serve` needs none of it
         DashboardOptions,
         Operations,
         run_dashboard,
+        show_crib,
     )
 
     options: GlobalOptions = context.obj
@@ -55,15 +69,43 @@ def dashboard_command(
             webbrowser.open(link)
         opened.append(link)
 
+    is_asked = sys.stdin.isatty()
+    if module is not None:
+        crib = _crib_of(module)
+        how = DashboardOptions(crib.settings.dashboard, port, on_enter=is_asked)
+        show_crib(crib, how, on_link)
+        return
     run_dashboard(
         Operations(
             options.settings,
             _asking(options),
             partial(gateway.watch_daemon, daemon_place(options)),
+            lambda: gateway.Keys(options.settings().state_folder),
         ),
-        DashboardOptions(options.settings().dashboard, port, on_enter=sys.stdin.isatty()),
+        DashboardOptions(options.settings().dashboard, port, on_enter=is_asked),
         on_link,
     )
+
+
+def _crib_of(reference: str) -> "Crib":
+    """The crib of a program, by its module and its name there. Raises `ConfigError`."""
+    from toolcrib.crib import Crib  # noqa: PLC0415 - as above
+
+    module, _, name = reference.partition(":")
+    if not module or not name:
+        raise ConfigError(f"--module {reference}: name both, such as `my_agent:crib`")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(import_module(module), name, None)
+    except Exception as error:  # an import runs code that is not ours
+        cause = f"{type(error).__name__}: {error}"
+        problem = f"--module {reference}: {module} cannot be imported ({cause})"
+        raise ConfigError(
+            f"{problem}; run this where `python -c 'import {module}'` works"
+        ) from error
+    if not isinstance(found, Crib):
+        raise ConfigError(f"--module {reference}: {name} in {module} is no crib; name a `Crib`")
+    return found
 
 
 def _asking(options: GlobalOptions) -> "AskGateway":

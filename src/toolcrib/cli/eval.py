@@ -85,9 +85,12 @@ def eval_run_command(
             "than once for several changes at a time.",
         ),
     ] = None,
-    report: Annotated[
+    html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write all of it as an HTML page to look at."),
+        typer.Option(
+            metavar="FILE",
+            help="Write all of it as a page to look at; of two settings, what differs first.",
+        ),
     ] = None,
     run_file: Annotated[
         Path | None,
@@ -115,7 +118,7 @@ def eval_run_command(
     shows both settings side by side, then every case that differs. Exit code 1: R@5 is below
     `--min-recall5`; 2: the files cannot be used. docs/eval.md is the guide.
 
-        toolcrib eval run cases.yaml --report report.html
+        toolcrib eval run cases.yaml --html report.html
         toolcrib eval run cases.yaml --against search.fusion=rrf
         toolcrib eval run cases.yaml --min-recall5 80
     """
@@ -131,8 +134,8 @@ def eval_run_command(
     sides = _sides(results["query"], other["query"] if other else None, against or ())
     if run_file:
         _write(run_file, _run_lines(results["query"]), "rankings")
-    if report:
-        _write(report, _report(file, searched, sides), "report")
+    if html:
+        _write(html, _report(file, searched, sides), "page")
     changes = compare(file.cases.values(), *(each.result for each in sides)) if other else ()
     unused = {**searched.unused, **file.unused}
     if as_json:
@@ -140,7 +143,7 @@ def eval_run_command(
     else:
         show_results(unused, results)
         show_changes(changes, sides)
-        _tell_report(report)
+        _tell_page(html)
     _hold_to(min_recall5, results["query"])
 
 
@@ -198,7 +201,7 @@ EVAL = CommandGroup(
 A case is what somebody asks, and the tools that should be found for it.
 
     toolcrib eval init cases.yaml
-    toolcrib eval run cases.yaml --report report.html
+    toolcrib eval run cases.yaml --html report.html
     toolcrib eval run cases.yaml --against search.fusion=rrf
 """,
     {"run": eval_run_command, "init": eval_init_command},
@@ -341,9 +344,9 @@ def _write(path: Path, text: str, what: str) -> None:
         raise EvalError(f"{path}: the {what} cannot be written: {error}") from error
 
 
-def _tell_report(report: Path | None) -> None:
-    if report:
-        console().print(safe(f"\nThe report is in {report}: open it in a browser."))
+def _tell_page(page: Path | None) -> None:
+    if page:
+        console().print(safe(f"\nThe page is {page}: open it in a browser."))
 
 
 def _hold_to(bar: float | None, result: EvalResult) -> None:

@@ -29,7 +29,7 @@ MEASURES = {
 }
 FIRST_HITS = 3
 MOST_SHOWN = 30
-"""Of the cases that differ, so many on each side; the report and `--json` have them all."""
+"""Of the cases that differ, so many on each side; `--html` and `--json` have them all."""
 
 
 def eval_json(
@@ -96,7 +96,7 @@ def _show_cases(title: str, changes: Sequence[CaseChange]) -> None:
         print_text(_found(each.case, each.before), label="    now    ", indent=11)
         print_text(_found(each.case, each.after), label="    then   ", indent=11)
     if len(changes) > MOST_SHOWN:
-        console().print(safe(f"  … {len(changes) - MOST_SHOWN} more with --report or --json"))
+        console().print(safe(f"  … {len(changes) - MOST_SHOWN} more with --html or --json"))
 
 
 def _found(case: EvalCase, outcome: CaseOutcome) -> str:

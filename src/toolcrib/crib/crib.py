@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from types import ModuleType, TracebackType
@@ -321,6 +322,19 @@ class Crib:
         Raises `UnknownTool` and `AmbiguousName`.
         """
         return self._inventory.current().resolve(name)
+
+    def dashboard(self, *, port: int = 0, browser: bool = True) -> None:
+        """Look at this crib in the browser: why a search finds what it finds, and all tools.
+
+        Serves pages on this machine alone and waits until Ctrl-C, or until nobody has been logged
+        in for ten minutes. Prints a link that is good once, and opens it unless `browser` is False.
+        Port 0 takes a free one. Raises `ConfigError` if the port cannot be had, or if an event loop
+        runs on this thread.
+        """
+        # By its name, as a plugin: the dashboard stands above the crib and knows it, not the
+        # other way round.
+        shown = import_module("toolcrib.dashboard")
+        shown.show_crib_to_user(self, port=port, browser=browser)
 
     def close(self) -> None:
         """End the servers and apps that were started, and let go of the files."""

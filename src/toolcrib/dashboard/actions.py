@@ -92,12 +92,14 @@ class OperatorActions:
     async def allow_call(self, ticket: str) -> Notice:
         """Let this one call be made, once."""
         await asyncio.to_thread(self._operations.decide_call, ticket, allowed=True)
-        return Notice("Allowed once. The client goes on when it makes the call again.")
+        return Notice(
+            "Allowed once. A client that waits goes on now; another makes the call again."
+        )
 
     async def deny_call(self, ticket: str) -> Notice:
         """Take this one call away."""
         await asyncio.to_thread(self._operations.decide_call, ticket, allowed=False)
-        return Notice("Denied. The same call made again waits again.")
+        return Notice("Denied: this call is not made. The same call made again waits again.")
 
     async def approve_definition(self, server: str, tool: str, pin: str) -> Notice:
         """Let this definition be shown and called."""
@@ -143,6 +145,11 @@ class OperatorActions:
         await asyncio.to_thread(self._operations.switch, server, on=False)
         return Notice(f"{server} is disabled: no model finds or calls its tools.")
 
+    async def remove_key(self, name: str) -> Notice:
+        """Take the key of a client back."""
+        await asyncio.to_thread(self._operations.clients.remove_key, name)
+        return Notice(f"The key {name} is removed: it is refused from now on.")
+
 
 class Action(NamedTuple):
     """What a button with this `label` does to a subject of so many `fields`; the page `back`.
@@ -171,5 +178,6 @@ ACTIONS: Mapping[str, Action] = {
     "log_out": Action(OperatorActions.log_out, "Log out", "/servers"),
     "enable": Action(OperatorActions.enable, "Enable", "/servers"),
     "disable": Action(OperatorActions.disable, "Disable", "/servers"),
+    "remove_key": Action(OperatorActions.remove_key, "Remove", "/clients"),
 }
 """All there are, each by its name."""

@@ -1,12 +1,13 @@
 """Whom the screens ask: a gateway that runs, or a crib in this process."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import RLock
 from typing import Any, Protocol, TypeAlias
 
 from toolcrib.crib import Crib
+from toolcrib.errors import ConfigError
 from toolcrib.model import Json
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import McpServers
@@ -29,6 +30,40 @@ WatchGateway: TypeAlias = Callable[[], Iterator[Mapping[str, Any]]]
 
 It ends with the gateway, at once if none runs. Raises `OSError` if that falls silent.
 """
+
+
+class KeyFacts(Protocol):
+    """What is known of a key of a client."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def profiles(self) -> tuple[str, ...]: ...
+    @property
+    def made_at(self) -> float: ...
+
+
+class ClientKeys(Protocol):
+    """The keys of clients. Both raise `ConfigError`."""
+
+    def all(self) -> Sequence[KeyFacts]: ...
+    def remove(self, name: str) -> None: ...
+
+
+OpenKeys: TypeAlias = Callable[[], ClientKeys]
+"""The keys of the settings as they are now."""
+
+
+class NoKeys:
+    """For whoever has no clients with keys."""
+
+    def all(self) -> Sequence[KeyFacts]:
+        """None."""
+        return ()
+
+    def remove(self, name: str) -> None:
+        """There is none to remove. Raises `ConfigError`."""
+        raise ConfigError(f"there is no key {name!r}")
 
 
 def watch_nothing() -> Iterator[Mapping[str, Any]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from toolcrib.dashboard.backends import AskGateway, WatchGateway
+from toolcrib.dashboard.gap_report import GapReport, gap_report
 from toolcrib.errors import ConfigError
 from toolcrib.model import FINE_CODES, Event, EventKind
 from toolcrib.names import Origin
@@ -23,6 +24,8 @@ from toolcrib.wiring import open_events
 HOURS = 24
 PAGE_ROWS = 50
 MOST_COMING = 1_000
+MOST_SEARCHES = 5_000
+GAP_DAYS = 7
 MOST_IN_CONVERSATION = 200
 MOST_TEXTS = 1_000
 POLL_S = 0.5
@@ -88,7 +91,7 @@ class EventQueries:
     def __init__(
         self, settings: Callable[[], Settings], ask: AskGateway, watch: WatchGateway
     ) -> None:
-        self._settings = settings
+        self.settings = settings
         self._ask = ask
         self._watch = watch
 
@@ -127,13 +130,30 @@ class EventQueries:
         started = tuple(each for each in starts.values() if each.code == "started")
         return EventStory(id, self.with_texts(dict(sorted(found.items()))), started)
 
+    def gaps(self, now: float | None = None) -> tuple[LogState, GapReport]:
+        """What was missing in the last seven days."""
+        since = (now or time.time()) - GAP_DAYS * 24 * HOUR_S
+        with self.file() as (log, file):
+            if file is None:
+                return log, GapReport()
+            searches = file.newest(MOST_SEARCHES, EventFilter(("search",), since=since))
+            oldest = min((each.at for each in searches.values()), default=since)
+            called = EventFilter(("call",), since=oldest)
+            calls = file.newest(2 * MOST_SEARCHES, called) if searches else NO_EVENTS
+            totals = file.totals(int(since // HOUR_S), ("call",), ("name", "server", "code"))
+        return log, gap_report(self.with_texts(searches), calls.values(), totals)
+
+    def keeps_texts(self) -> bool:
+        """Whether the texts of queries are kept in the file."""
+        return self.settings().observe.keep_queries
+
     def filter_of(self, kind: str, client: str, server: str, outcome: str) -> EventFilter:
         """The filter of these words; a word that is none says nothing."""
         kinds = cast("tuple[EventKind, ...]", (kind,) if kind else ())
         which = EventFilter(kinds, client, failed=outcome == "failed", fine=outcome == "ok")
         if not server:
             return which
-        known = {each.id: each for each in read_servers(self._settings().mcp_config).servers}
+        known = {each.id: each for each in read_servers(self.settings().mcp_config).servers}
         source = (known[server].prefix or server) if server in known else server
         return which._replace(server=source, stem=Origin("mcp", source, "").stem)
 
@@ -184,7 +204,7 @@ class EventQueries:
     @contextmanager
     def file(self) -> Generator[tuple[LogState, EventFile | None]]:
         """The log's file, open; None, with the reason, where there is none."""
-        settings = self._settings()
+        settings = self.settings()
         path = settings.events_path
         if path is None:
             yield "off", None

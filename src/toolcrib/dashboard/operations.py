@@ -11,7 +11,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, cast
 
-from toolcrib.dashboard.backends import AskGateway, OwnCrib, WatchGateway, watch_nothing
+from toolcrib.dashboard.backends import (
+    AskGateway,
+    NoKeys,
+    OpenCrib,
+    OpenKeys,
+    OwnCrib,
+    WatchGateway,
+    watch_nothing,
+)
+from toolcrib.dashboard.client_queries import ClientQueries
 from toolcrib.dashboard.event_queries import EventQueries
 from toolcrib.dashboard.rankings import Rankings
 from toolcrib.dashboard.tool_catalog import ToolCatalog
@@ -108,26 +117,32 @@ class ServerLogTail(NamedTuple):
 class Operations:
     """What the operator sees and does. `settings` reads them anew each time.
 
-    What is asked about events is asked of `events`. Everything here raises `ToolcribError`, with
-    what to do next.
+    What is asked about events is asked of `events`, what about clients of `clients`. `crib` stands
+    for one of these settings. Everything here raises `ToolcribError`, with what to do next.
+    `is_operator`: whoever looks may act.
     """
+
+    is_operator = True
 
     def __init__(
         self,
         settings: Callable[[], Settings],
         ask: AskGateway,
         watch: WatchGateway = watch_nothing,
+        keys: OpenKeys = NoKeys,
+        crib: OpenCrib | None = None,
     ) -> None:
         self._settings = settings
         self._ask = ask
         self.events = EventQueries(settings, ask, watch)
-        self._crib = OwnCrib(settings)
-        self.rankings = Rankings(ask, self._crib)
-        self.tools = ToolCatalog(self._crib)
+        self.clients = ClientQueries(self.events, ask, keys)
+        self._own = OwnCrib(settings)
+        self.rankings = Rankings(ask, crib or self._own)
+        self.tools = ToolCatalog(crib or self._own)
 
     def close(self) -> None:
         """Let go of what was opened."""
-        self._crib.close()
+        self._own.close()
 
     def look(self) -> Overview:
         """How things are now. A gateway that does not answer is told of as a problem."""

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from toolcrib.dashboard.actions import ACTIONS, ServerTask
 from toolcrib.dashboard.login import Notice
 from toolcrib.dashboard.operations import Overview
-from toolcrib.dashboard.spelling import spelt, visible
+from toolcrib.dashboard.spelling import spelt, spelt_short, visible
 
 NAVIGATION = {
     "/": "Home",
@@ -17,12 +17,25 @@ NAVIGATION = {
     "/live": "Live",
     "/why": "Why",
     "/servers": "Servers",
+    "/gaps": "Gaps",
     "/tools": "Tools",
+    "/clients": "Clients",
 }
-WITHIN = {"/event": "/live", "/server": "/servers", "/tool": "/tools", "/map": "/tools"}
+WITHIN = {
+    "/event": "/live",
+    "/server": "/servers",
+    "/tool": "/tools",
+    "/map": "/tools",
+    "/profile": "/clients",
+    "/conversation": "/clients",
+}
 """Pages that belong to another one."""
+PLAYGROUND = ("/why", "/tools", "/tool", "/map")
+"""Pages that there are of a crib in a program, too; the first is where one begins."""
 MOST_SHOWN = 24_000
 """Bytes of HTML that a list may take: what is beyond comes when the first are decided on."""
+PROBLEMS_ROOM = 6_000
+LONGEST_PROBLEM = 600
 NEW_LINK = "press Enter where `toolcrib dashboard` runs, or run it again"
 
 
@@ -31,7 +44,7 @@ class PageView:
     """What every page shows beside its own. `token` signs an action: nothing is done without it.
 
     `acting_s` is how long buttons work; `may_approve` is what the settings say. `mark` changes when
-    the page would.
+    the page would. `is_operator`: else it is about a crib in a program, and there are no buttons.
     """
 
     path: str
@@ -42,6 +55,7 @@ class PageView:
     notice: Notice | None = None
     mark: str = ""
     tasks: Mapping[str, ServerTask] = field(default_factory=dict[str, ServerTask])
+    is_operator: bool = True
 
 
 def page(
@@ -56,9 +70,7 @@ def page(
         _head(f"({waiting}) {title}" if waiting else title, "/static/live.js", script),
         h.body(data_mark=view.mark)[
             h.a(".skip", href="#main")["Skip to the content"],
-            h.header(".top")[
-                h.a(".brand", href="/")["Toolcrib"], _navigation(view), _level(view.acting_s)
-            ],
+            h.header(".top")[h.a(".brand", href="/")["Toolcrib"], _navigation(view), _level(view)],
             h.main("#main", class_="wide" if wide else None, tabindex="-1", data_still=wide)[
                 h.div("#news", role="status", aria_live="polite")[_notice(view.notice)],
                 content,
@@ -97,7 +109,13 @@ def _navigation(view: PageView) -> h.Element:
         return h.li[h.a(href=path, aria_current=here)[words, _count(count)]]
 
     return h.nav(aria_label="Screens")[
-        h.ul[[item(path, words) for path, words in NAVIGATION.items()]]
+        h.ul[
+            [
+                item(path, words)
+                for path, words in NAVIGATION.items()
+                if view.is_operator or path in PLAYGROUND
+            ]
+        ]
     ]
 
 
@@ -107,9 +125,11 @@ def _count(number: int) -> h.Node:
     return [" ", h.span(".count")[number, h.span(".unseen")[" waiting"]]]
 
 
-def _level(acting_s: float) -> h.Element:
-    if acting_s:
-        return h.p(".level", data_acting=f"{acting_s:.0f}")["You can act for ", _minutes(acting_s)]
+def _level(view: PageView) -> h.Element:
+    if not view.is_operator:
+        return h.p(".level")["A crib in a program"]
+    if left_s := view.acting_s:
+        return h.p(".level", data_acting=f"{left_s:.0f}")["You can act for ", _minutes(left_s)]
     return h.p(".level")["View only"]
 
 
@@ -174,4 +194,9 @@ def empty(title: str, *words: h.Node) -> h.Element:
 
 def problems_of(problems: Sequence[str]) -> h.Node:
     """What is wrong, each with its remedy."""
-    return h.ul(".problems")[[h.li[spelt(each)] for each in problems]] if problems else None
+    if not problems:
+        return None
+    shown, left = within_room(
+        [h.li[spelt_short(each, LONGEST_PROBLEM)] for each in problems], PROBLEMS_ROOM
+    )
+    return h.ul(".problems")[shown, h.li[f"and {left} more"] if left else None]

@@ -70,7 +70,7 @@ async def _serve(operations: Operations, options: DashboardOptions, on_link: OnL
             on_link(f"{origin}/login#{secret}")
 
     stopping = asyncio.Event()
-    with suppress(NotImplementedError):  # where there are no such signals
+    with suppress(NotImplementedError, RuntimeError):  # no such signals, or not on this thread
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
     try:
         tell()

@@ -32,8 +32,8 @@ from toolcrib.dashboard.headers import (
 )
 from toolcrib.dashboard.login import BrowserSession, Logins, Notice
 from toolcrib.dashboard.operations import Operations, Overview
-from toolcrib.dashboard.page import NEW_LINK, PageView, bare_page, code_words
-from toolcrib.dashboard.screens import DATA, SCREENS
+from toolcrib.dashboard.page import NEW_LINK, PLAYGROUND, PageView, bare_page, code_words
+from toolcrib.dashboard.screens import DATA, SCREENS, ScreenRoute
 from toolcrib.dashboard.screens.live import LiveChoice
 from toolcrib.errors import ToolcribError
 from toolcrib.http import AUTHENTICATED, HttpRefusal, Receive, Scope, Send, headers_of, read_body
@@ -81,6 +81,15 @@ class Dashboard:
         """Who looks for new events, for all browsers that are on Live."""
         return EventFollower(self.operations.events.coming)
 
+    @cached_property
+    def screens(self) -> Mapping[str, ScreenRoute]:
+        """The pages that there are: all for the operator, few of a crib in a program."""
+        return SCREENS if self._may_act else {path: SCREENS[path] for path in PLAYGROUND}
+
+    @property
+    def _may_act(self) -> bool:
+        return self.operations.is_operator
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request. There is nothing else: no WebSocket."""
         if scope["type"] != "http":
@@ -122,13 +131,16 @@ class Dashboard:
                 await self._log_in(request, receive, send)
             case "GET", path if path.startswith("/static/"):
                 await _send_static(path.removeprefix("/static/"), send)
-            case "GET", path if path in SCREENS or path in DATA or path == "/pulse":
+            case "GET", path if path in self.screens or path in DATA or path == "/pulse":
                 session = self._session(request, scope)
                 await self._show(request, session, send)
-            case "GET", "/stream":
+            case "GET", "/":
+                self._session(request, scope)
+                await send_answer(send, 303, more={"location": PLAYGROUND[0]})
+            case "GET", "/stream" if "/live" in self.screens:
                 session = self._session(request, scope)
                 await self._stream(request, session, receive, send)
-            case "POST", path if path.removeprefix("/act/") in ACTIONS:
+            case "POST", path if self._may_act and path.removeprefix("/act/") in ACTIONS:
                 session = self._session(request, scope)
                 await self._act(request, path.removeprefix("/act/"), session, receive, send)
             case _:
@@ -154,7 +166,7 @@ class Dashboard:
         await send_answer(send, 204, more={"set-cookie": cookie_set(cookie)})
 
     async def _show(self, request: BrowserRequest, session: BrowserSession, send: Send) -> None:
-        make, kind = (self._page, HTML) if request.path in SCREENS else (self._data, JSON)
+        make, kind = (self._page, HTML) if request.path in self.screens else (self._data, JSON)
         try:
             content = await asyncio.to_thread(make, request, session)
         except ToolcribError as error:
@@ -187,7 +199,7 @@ class Dashboard:
         await send_piece(send, b"", more=False)
 
     def _page(self, request: BrowserRequest, session: BrowserSession) -> bytes:
-        screen = SCREENS[request.path]
+        screen = self.screens[request.path]
         data = screen.load(self.operations, request.field)
         return _bytes(screen.show(self._view(request, session), data))
 
@@ -199,7 +211,8 @@ class Dashboard:
 
     def _view(self, request: BrowserRequest, session: BrowserSession) -> PageView:
         """What every page shows. Raises `ToolcribError`."""
-        overview, acting_s = self.operations.look(), session.acting_s
+        overview, acts = self.operations.look(), self._may_act
+        acting_s = session.acting_s if acts else 0.0
         tasks = dict(self.actions.tasks.by_server)
         return PageView(
             path=request.path,
@@ -210,6 +223,7 @@ class Dashboard:
             notice=session.notice(request.field("notice")),
             mark=_mark(overview, tasks, acts=acting_s > 0),
             tasks=tasks,
+            is_operator=acts,
         )
 
     async def _act(

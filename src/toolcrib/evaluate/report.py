@@ -23,6 +23,9 @@ from toolcrib.text import LANGUAGE_NAMES, detect_language, printable
 FEW_FORECASTS = 100
 SURE = 0.6
 LONGEST_TEXT = 400
+MOST_OPEN = 10
+MOST_RANKED = 10
+"""So many hits of a case that differs are shown; of others, so many as an answer has."""
 NOTHING = "–"
 
 
@@ -79,7 +82,7 @@ class Report:
         yield from _groups("By language", [each.result.languages for each in self.sides()], self)
         yield from _charts(self)
         yield from _cases(self)
-        yield '<footer class="dim"><p>Written by <code>toolcrib eval run --report</code>. '
+        yield '<footer class="dim"><p>Written by <code>toolcrib eval run --html</code>. '
         yield "Rankings are not cut; docs/eval.md says what each measure means.</p></footer>"
 
     def sides(self) -> Sequence[ReportSide]:
@@ -173,8 +176,11 @@ def _chart(name: str, every: Sequence[Sequence[Forecast]]) -> str:
 
 
 def _cases(report: Report) -> Iterator[str]:
-    rendered = [_CaseView(report, case) for case in report.cases.values()]
+    every = (_CaseView(report, case) for case in report.cases.values())
+    rendered = sorted(every, key=lambda each: each.change)  # the worst loss first
+    rendered = [*_differing(rendered), *(each for each in rendered if not each.change)]
     filters = {
+        "differs": "not the same with both",
         "all": "all",
         "wrong": f"not within {SHOWN}, or found in vain",
         "second": "first hit wrong, found later",
@@ -182,16 +188,23 @@ def _cases(report: Report) -> Iterator[str]:
         "better": "better then",
         "worse": "worse then",
     }
+    first = "differs" if any(each.change for each in rendered) else "all"
     yield '<h2>The cases</h2><div class="filters">'
     for name, label in filters.items():
         count = sum(name == "all" or name in each.kinds for each in rendered)
         if count or name == "all":
-            checked = " checked" if name == "all" else ""
+            checked = " checked" if name == first else ""
             yield f'<input type="radio" name="show" id="show-{name}"{checked}>'
             yield f'<label for="show-{name}">{label} · {count}</label>'
     yield '<div class="cases">'
-    yield from (line for each in rendered for line in each.lines())
+    opened = {id(each) for each in _differing(rendered)[:MOST_OPEN]}
+    for each in rendered:
+        yield from each.lines(is_open=id(each) in opened)
     yield "</div></div>"
+
+
+def _differing(cases: Sequence["_CaseView"]) -> list["_CaseView"]:
+    return [each for each in cases if each.change]
 
 
 class _CaseView:
@@ -203,14 +216,17 @@ class _CaseView:
         gains = [outcome(case, each.ranked).gain for each in self._found]
         self._verdict, kind = _verdict(case, self._found[0].ranked)
         sure = kind == "wrong" and self._found[0].chance >= SURE and self._found[0].ranked
-        change = "better" if gains[-1] > gains[0] else "worse" if gains[-1] < gains[0] else ""
-        self.kinds = list(filter(None, [kind, "sure" if sure else "", change]))
+        self.change = gains[-1] - gains[0]
+        moved = [] if not self.change else ["differs", "better" if self.change > 0 else "worse"]
+        self._most = MOST_RANKED if self.change and case.relevant else SHOWN
+        self.kinds = [kind, *(["sure"] if sure else []), *moved]
 
-    def lines(self) -> Iterator[str]:
+    def lines(self, *, is_open: bool) -> Iterator[str]:
         case = self._case
         chance = f"{self._found[0].chance:.0%} sure"
         split = f"{case.split} · " if case.split else ""
-        yield f'<details class="{" ".join(self.kinds)}"><summary>'
+        shown = " open" if is_open else ""
+        yield f'<details class="{" ".join(self.kinds)}"{shown}><summary>'
         yield f'<span class="verdict">{self._verdict}</span>'
         yield f'<span class="query" dir="auto">{_text(case.query)}</span>'
         yield f'<span class="facts">{_text(split)}{chance}</span></summary>'
@@ -241,14 +257,26 @@ class _CaseView:
         if not found.ranked:
             yield f"<p>nothing: {found.chance:.0%} sure that something fits</p>"
         yield "<ol>"
-        for id in found.ranked[:SHOWN]:
+        before = self._found[0].ranked
+        for place, id in enumerate(found.ranked[: self._most]):
             right = self._case.equiv.get(id, id) in self._case.relevant
-            yield self._tool(id, self._report.describe(id), "hit" if right else "")
+            moved = "" if found is self._found[0] else _moved(place, before, id)
+            yield self._tool(id, f"{moved}{self._report.describe(id)}", "hit" if right else "")
         yield "</ol></div>"
 
     def _tool(self, id: str, about: str, kind: str = "") -> str:
         name = f'<bdi class="name">{_text(id)}</bdi>'
         return f'<li class="{kind}">{name}<small dir="auto">{_text(about)}</small></li>'
+
+
+def _moved(place: int, before: Sequence[str], id: str) -> str:
+    """How a hit stands against the first settings; places count from 0."""
+    if id not in before:
+        return "▲ new. " if before else ""
+    change = before.index(id) - place
+    if not change:
+        return ""
+    return f"{'▲' if change > 0 else '▼'} from place {place + change + 1}. "
 
 
 def _verdict(case: EvalCase, ranked: Sequence[str]) -> tuple[str, str]:

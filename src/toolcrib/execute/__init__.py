@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.execute.approval import Approver, DenyingApprover
+    from toolcrib.execute.approval import Approver, DenyingApprover, approval_needed
     from toolcrib.execute.arguments import ArgumentCheck, is_little
     from toolcrib.execute.caller import Caller
     from toolcrib.execute.door import CallPolicy, Door
@@ -47,7 +47,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "approval": ("Approver", "DenyingApprover"),
+            "approval": ("Approver", "DenyingApprover", "approval_needed"),
             "arguments": ("ArgumentCheck", "is_little"),
             "caller": ("Caller",),
             "door": ("CallPolicy", "Door"),
@@ -78,6 +78,7 @@ __all__ = [
     "Tickets",
     "Verdict",
     "VisibleTools",
+    "approval_needed",
     "is_little",
     "per_request_tools",
     "read_rules",

@@ -28,7 +28,7 @@ class Approver(Protocol):
         """Whether this one call may be made. True approves it.
 
         None means that nobody has answered: then the call waits for the operator, with a ticket.
-        Any other value, and any exception, refuses it.
+        Any other value, and any exception, refuses it; a `CallRefused` in its own words.
         """
         ...
 
@@ -77,23 +77,25 @@ class Approval:
             case "allow" | "ask":
                 raise _denied(request)
             case "deny":
-                message = f"the operator's rules deny {request.name!r}; do without it"
-                raise CallRefused(DENIED, "approval", message)
+                raise _ruled_out(request.name)
+
+    def check_again(self, entry: Entry, caller: Caller) -> None:
+        """Return if no rule denies a call that a person has approved. Raises `CallRefused`."""
+        if self.verdict(entry, caller) == "deny":
+            raise _ruled_out(entry.name)
 
     async def _approved(self, approver: Approver, request: ApprovalRequest) -> bool:
         """Whether it is approved already, or by the approver; False: nobody has answered."""
         with suppress(ToolcribError):  # then a person is asked once more than need be
             if await asyncio.to_thread(self._tickets.spend, request):
                 return True
-        try:
-            answered = await _ask(approver, request)
-        except CallRefused as refused:
-            if refused.error.code == DENIED:
-                self._tickets.record(request, "denied", "approver")
-            raise
-        if answered:
-            self._tickets.record(request, "allowed", "approver")
-        return answered
+        answer = await _ask(approver, request)
+        if answer is None:
+            return False
+        self._tickets.record(request, "allowed" if answer else "denied", "approver")
+        if not answer:
+            raise _denied(request)
+        return True
 
     def _spend(self, request: ApprovalRequest) -> None:
         """Use up the ticket of this call; without one, ask for one."""
@@ -104,25 +106,35 @@ class Approval:
         except ToolcribError as error:
             message = f"nobody can approve {request.name!r} now: {error}"
             raise CallRefused("approval_failed", "approval", message) from None
-        message = (
-            f"{request.name!r} needs the operator's approval (ticket {ticket}); "
-            "once it is given, make the same call again"
-        )
-        raise CallRefused("approval_needed", "approval", message, ticket=ticket)
+        raise approval_needed(request, ticket)
 
 
-async def _ask(approver: Approver, request: ApprovalRequest) -> bool:
-    """Whether it was approved; False where nobody has answered. Raises `CallRefused`."""
+def approval_needed(request: ApprovalRequest, ticket: str) -> CallRefused:
+    """The refusal of a call that waits for the operator under this ticket."""
+    message = (
+        f"{request.name!r} needs the operator's approval (ticket {ticket}); "
+        "once it is given, make the same call again"
+    )
+    return CallRefused("approval_needed", "approval", message, ticket=ticket)
+
+
+async def _ask(approver: Approver, request: ApprovalRequest) -> bool | None:
+    """Whether it was approved; None where nobody has answered. Raises `CallRefused`."""
     try:
         async with asyncio.timeout(TicketFile.LIFETIME_S):
             answer = await approver(request)
+    except CallRefused:
+        raise
     except Exception:  # noqa: BLE001 - an approver that fails approves nothing
         _log.exception("the approver failed, so %s is not called", request.name)
         message = f"nobody could be asked whether {request.name!r} may be called; try again later"
         raise CallRefused("approval_failed", "approval", message) from None
-    if answer is not True and answer is not None:
-        raise _denied(request)
-    return answer is True
+    return None if answer is None else answer is True
+
+
+def _ruled_out(name: str) -> CallRefused:
+    message = f"the operator's rules deny {name!r}; do without it"
+    return CallRefused(DENIED, "approval", message)
 
 
 def _denied(request: ApprovalRequest) -> CallRefused:

@@ -5,7 +5,7 @@
     rights        whether this caller may call it                            `gates`
     approval      what the rules say: allow, ask a person, deny              `approval`
     arguments     whether they fit the schema, if need be after a repair     `arguments`
-    state, pin    once more: a person may have taken their time
+    once more     state, pin, rights, and what rules deny: a person may have taken their time
     source        the call itself, by its deadline                           `dispatch`
 
 The arguments are copied before anybody is asked, so that what was approved is what is sent.
@@ -35,7 +35,7 @@ from toolcrib.execute.gates import (
 )
 from toolcrib.execute.resolution import resolve
 from toolcrib.execute.results import HeldResults, is_json
-from toolcrib.execute.rulebook import Rulebook
+from toolcrib.execute.rulebook import Rulebook, Verdict
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import (
     Call,
@@ -244,7 +244,7 @@ class Door:
         is_small = self._arguments.takes_a_moment(tool, arguments)
         check = partial(self._arguments.check, tool, arguments)
         checked = await self._aside(check, at_once=is_small)
-        source = _source_if_unchanged(entry, tool, resolved.pool)
+        source = self._source_if_unchanged(resolved, caller, verdict)
         sent = Call(entry.bare, checked.arguments, pin=tool.pin)
         return _AdmittedCall(sent, tool, source, checked.repaired)
 
@@ -255,6 +255,23 @@ class Door:
         tool = check_state(entry, call.pin)
         check_rights(entry, caller)
         return _ResolvedCall(entry, pool, tool)
+
+    def _source_if_unchanged(
+        self, resolved: _ResolvedCall, caller: Caller, verdict: Verdict
+    ) -> Source:
+        """The source of a tool that is still the one that was resolved: approval takes time.
+
+        What a person has approved is not what a rule denies by then. Raises `CallRefused`.
+        """
+        entry, pool = resolved.entry, resolved.pool
+        now = pool.entries.get(entry.name)
+        if now is None:
+            raise definition_changed(entry)
+        check_state(now, resolved.tool.pin)
+        check_rights(now, caller)
+        if verdict == "ask":
+            self._approval.check_again(now, caller)
+        return pool.source_of(entry.name)
 
     async def _send(self, admitted: _AdmittedCall, caller: Caller, context: CallContext) -> Outcome:
         outcome = await dispatch(admitted.call, admitted.tool, admitted.source, context)
@@ -284,15 +301,3 @@ class Door:
         except TimeoutError:
             message = "too much is checked at once; try again later, or send fewer arguments"
             raise CallRefused("overloaded", "arguments", message) from None
-
-
-def _source_if_unchanged(entry: Entry, tool: ToolInfo, pool: Pool) -> Source:
-    """The source of a tool that is still the one that was resolved: approval takes time.
-
-    Raises `CallRefused`.
-    """
-    now = pool.entries.get(entry.name)
-    if now is None:
-        raise definition_changed(entry)
-    check_state(now, tool.pin)
-    return pool.source_of(entry.name)

@@ -15,7 +15,7 @@ from threading import Lock
 
 from toolcrib.model import Event, Json, PermissionKind, ToolInfo
 from toolcrib.observe import Record, drop
-from toolcrib.store import TicketBinding, TicketFile, TicketRow
+from toolcrib.store import TicketBinding, TicketFile, TicketRow, TicketState
 from toolcrib.strict_json import canonical_json, json_digest
 
 KEY_BYTES = 32
@@ -80,6 +80,10 @@ class Tickets:
             self.record(request, "asked")
         self._record_expired()
         return ticket
+
+    def state(self, id: str) -> TicketState:
+        """What has become of a ticket; `gone` where it was not approved, and will not be."""
+        return self._file.state(id)
 
     def spend(self, request: ApprovalRequest) -> bool:
         """Whether this call was approved. If so, the ticket is used up."""

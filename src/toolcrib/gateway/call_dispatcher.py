@@ -60,6 +60,10 @@ class CallServer(Protocol):
     @property
     def mcp_server(self) -> sdk.Server[Any]: ...
 
+    def client_left(self, connection: Connection, id: RequestId) -> None:
+        """Nobody waits for the answer to this request any more."""
+        ...
+
     async def call_plainly(self, context: sdk.Context) -> bytes:
         """Serve `tools/call` in the handshake era; the result as JSON. Raises `MCPError`."""
         ...
@@ -166,6 +170,10 @@ class CallDispatcher(JSONRPCDispatcher[TransportContext]):
         """
         call = self._calls[coerce_request_id(request.id)] = _RunningCall(asyncio.current_task())
         return await self._answer(request, metadata, call)
+
+    def client_left(self, id: RequestId) -> None:
+        """Nobody waits for the answer to this request any more. What runs already, runs on."""
+        self._server.client_left(self._connection, id)
 
     async def _answer(
         self, request: sdk.JSONRPCRequest, metadata: MessageMetadata, call: _RunningCall

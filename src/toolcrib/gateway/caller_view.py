@@ -5,9 +5,10 @@ from dataclasses import replace
 from functools import partial
 
 from toolcrib.crib import Crib, inventory_of
-from toolcrib.execute import Caller, VisibleTools
+from toolcrib.execute import Approver, Caller, VisibleTools
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.client_approver import client_approver
+from toolcrib.gateway.operator_approver import HeldCalls, OperatorApprover
 from toolcrib.gateway.principal import Principal
 from toolcrib.model import (
     NO_ORIGIN,
@@ -27,8 +28,9 @@ from toolcrib.session import SearchResult
 class CallerView:
     """One principal's view of a crib. Safe to share between threads."""
 
-    def __init__(self, crib: Crib, principal: Principal) -> None:
+    def __init__(self, crib: Crib, principal: Principal, held: HeldCalls | None = None) -> None:
         self._crib = crib
+        self._held = held or HeldCalls()
         self.principal = principal
         self.settings = crib.settings
         self._reader = _read_only(principal.caller)
@@ -107,12 +109,21 @@ class CallerView:
             arguments,
             caller=replace(caller, origin=origin),
             pin=pin,
-            approver=client_approver(self._crib.settings.approval, self.principal, channel),
+            approver=self._approver(channel),
             progress=channel.progress,
             ask=channel.ask,
             log=channel.log,
             paged=True,
         )
+
+    def _approver(self, channel: CallChannel) -> Approver | None:
+        """Who is asked: the person at the client, then the operator while the call is held."""
+        settings = self._crib.settings.approval
+        first = client_approver(settings, self.principal, channel)
+        if not settings.wait_s:
+            return first
+        tickets = self._crib.operator.tickets
+        return OperatorApprover(first, tickets, self._held, channel, settings.wait_s)
 
     def result(self, handle: str, page: int, find: str) -> Outcome:
         """A page of a long result of this principal, or of its lines that have some words."""

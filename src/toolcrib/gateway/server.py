@@ -33,6 +33,7 @@ from toolcrib.gateway.instructions import instructions
 from toolcrib.gateway.list_notifications import ToolListNotifier
 from toolcrib.gateway.modes import EffectiveMode
 from toolcrib.gateway.offer_handlers import OfferHandlers
+from toolcrib.gateway.operator_approver import HeldCalls, request_key
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.reveal_sets import RevealSets
 from toolcrib.gateway.tool_list import ToolList, has_output_schema
@@ -56,11 +57,18 @@ _GREETINGS = frozenset({"initialize", "server/discover"})
 class GatewayServer:
     """What one principal sees. Made for one event loop; `close` when they are gone for good."""
 
-    def __init__(self, crib: Crib, principal: Principal, prices: Prices | None = None) -> None:
-        """`prices` are those of definitions, where servers of other principals have them too."""
+    def __init__(
+        self,
+        crib: Crib,
+        principal: Principal,
+        prices: Prices | None = None,
+        held: HeldCalls | None = None,
+    ) -> None:
+        """`prices` and `held` are those of all principals, where there are others."""
         self.principal = principal
+        self._held = held or HeldCalls()
         self.sets = RevealSets()
-        self._view = CallerView(crib, principal)
+        self._view = CallerView(crib, principal, self._held)
         self._events = ClientEvents(crib, self._view, prices or Prices(token_counter))
         self._input_requests = InputRequests(principal)
         self._fixed_tools = FixedTools(self._view, self.sets, self._events, self._reveal)
@@ -140,6 +148,10 @@ class GatewayServer:
     def _listed(self, client: str, revealed: tuple[str, ...], *, modern: bool) -> list[sdk.Result]:
         return self._tool_list.tools(self.mode(client, modern=modern), revealed)
 
+    def client_left(self, connection: sdk.Connection, id: int | str) -> None:
+        """As `CallServer` has it."""
+        self._held.client_left(request_key(connection, id))
+
     async def call_plainly(self, context: sdk.Context) -> bytes:
         """As `CallServer` has it."""
         params = context.params or {}
@@ -217,6 +229,7 @@ class GatewayServers:
     def __init__(self, crib: Crib) -> None:
         self._crib = crib
         self._prices = Prices(token_counter)
+        self._held = HeldCalls()
         self._servers: OrderedDict[Principal, GatewayServer] = OrderedDict()
         self._changing = Lock()
 
@@ -226,7 +239,7 @@ class GatewayServers:
             server = self._servers.get(principal)
             if server is None:
                 server = self._servers[principal] = GatewayServer(
-                    self._crib, principal, self._prices
+                    self._crib, principal, self._prices, self._held
                 )
             self._servers.move_to_end(principal)
             while len(self._servers) > MOST_SERVERS:

@@ -165,6 +165,14 @@ class ApprovalSettings(Section):
         "asked. `all`: all that can be. `local`: clients of your own user. `none`: no "
         "client.",
     )
+    wait_s: float = setting(
+        default=30.0,
+        ge=0,
+        le=240,
+        description="How long the gateway holds a call that waits for the operator. If you allow "
+        "it in this time, it goes on at once. After it the model is told to make the call again. "
+        "Many clients give up after 60 s, and the tool needs some of them. 0: no call is held.",
+    )
 
 
 class CallSettings(Section):

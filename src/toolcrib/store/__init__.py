@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from toolcrib.store.reveals import StoredReveals
     from toolcrib.store.rollups import HOUR_S, Rollup, RollupKey
     from toolcrib.store.seals import install_key
-    from toolcrib.store.tickets import TicketBinding, TicketFile, TicketRow
+    from toolcrib.store.tickets import TicketBinding, TicketFile, TicketRow, TicketState
     from toolcrib.store.uses import (
         UseLesson,
         UseLessonKey,
@@ -65,7 +65,7 @@ else:
             "reveals": ("StoredReveals",),
             "rollups": ("HOUR_S", "Rollup", "RollupKey"),
             "seals": ("install_key",),
-            "tickets": ("TicketBinding", "TicketFile", "TicketRow"),
+            "tickets": ("TicketBinding", "TicketFile", "TicketRow", "TicketState"),
             "uses": (
                 "UseLesson",
                 "UseLessonKey",
@@ -93,6 +93,7 @@ __all__ = [
     "TicketBinding",
     "TicketFile",
     "TicketRow",
+    "TicketState",
     "ToolDecisions",
     "UseLesson",
     "UseLessonKey",

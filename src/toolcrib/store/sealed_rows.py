@@ -61,7 +61,7 @@ class SealedRows:
     def of(self, db: apsw.Connection, source: str) -> SourceRows:
         """What is filed about a source, whether or not it is under a broken seal."""
         found = _filed(db, source)
-        seal = self.whole(db).seals.get(source)
+        seal = self.whole(db).seal_of(source)
         return found._replace(problem=self._seals.broken_at(source, seal, found.sealed()))
 
     def checked(self, db: apsw.Connection, source: str) -> SourceRows:

@@ -13,6 +13,7 @@ import hashlib
 import hmac
 import os
 import time
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,28 +70,39 @@ class SealedSources(NamedTuple):
     """The seals of all sources, as the whole was in one version of the file.
 
     `problem` says what is wrong with the whole: then nothing of it counts. `used` is when somebody
-    last had a source, `servers` are the sources of each server, however it is configured.
+    last had a source. Both are in the order of the sources, and seals are in hexadecimal digits:
+    there may be thousands, of which one is asked for.
     """
 
     problem: str
     first_sight: bool
-    seals: Mapping[str, object]
+    seals: Mapping[str, str]
     used: Mapping[str, float]
-    servers: Mapping[str, Sequence[str]]
+    sources: Sequence[str]
+
+    def seal_of(self, source: str) -> bytes | None:
+        """The seal of a source; None if it is not known."""
+        seal = self.seals.get(source)
+        return None if seal is None else bytes.fromhex(seal)
 
     def others(self, source: str) -> Sequence[str]:
         """The same server as it is, or was, configured otherwise."""
-        return [each for each in self.servers.get(server_of(source), ()) if each != source]
+        return [each for each in self._of_server(server_of(source)) if each != source]
 
     def mark(self, source: str) -> str:
         """The same as long as nothing else was decided about this server; empty if in doubt."""
         if self.problem:
             return ""
-        every = sorted({source, *self.servers.get(server_of(source), ())})
-        seals = [
-            (each, seal.hex()) for each in every if isinstance(seal := self.seals.get(each), bytes)
-        ]
+        every = sorted({source, *self._of_server(server_of(source))})
+        seals = [(each, self.seals[each].lower()) for each in every if each in self.seals]
         return repr((self.first_sight, seals))
+
+    def _of_server(self, server: str) -> Sequence[str]:
+        """The sources of a server, however it is configured; none where nothing says which."""
+        if not server:
+            return []
+        start, end = (bisect_left(self.sources, server + sign) for sign in ("#", "$"))  # neighbours
+        return [each for each in self.sources[start:end] if server_of(each) == server]
 
 
 def server_of(source: str) -> str:
@@ -193,18 +205,13 @@ def _seals(db: apsw.Connection) -> list[list[Any]]:
 
 
 def _nothing_sealed(problem: str) -> SealedSources:
-    return SealedSources(problem, first_sight=False, seals={}, used={}, servers={})
+    return SealedSources(problem, first_sight=False, seals={}, used={}, sources=())
 
 
-def _sealed_sources(rows: Iterable[Sequence[Any]], *, first_sight: bool) -> SealedSources:
-    seals: dict[str, object] = {}
-    used: dict[str, float] = {}
-    servers: dict[str, list[str]] = {}
-    for id, at, seal in rows:
-        seals[id], used[id] = bytes.fromhex(seal), at
-        if server := server_of(id):
-            servers.setdefault(server, []).append(id)
-    return SealedSources("", first_sight, seals, used, servers)
+def _sealed_sources(rows: Sequence[Sequence[Any]], *, first_sight: bool) -> SealedSources:
+    seals = {id: seal for id, _, seal in rows}
+    used = {id: at for id, at, _ in rows}
+    return SealedSources("", first_sight, seals, used, list(seals))
 
 
 def install_key(path: Path) -> bytes:

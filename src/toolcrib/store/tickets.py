@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import apsw
 
@@ -53,6 +53,9 @@ _OLDEST_OF_MOST = """
     )
 """
 _LASTS = "expires > ?1 AND expires <= ?1 + ?2"
+
+
+TicketState: TypeAlias = Literal["waiting", "approved", "gone"]
 
 
 class TicketBinding(NamedTuple):
@@ -127,6 +130,13 @@ class TicketFile:
             and hmac.compare_digest(leave, self._leave(id, expires, binding))
             for id, expires, leave in rows
         )
+
+    def state(self, id: str) -> TicketState:
+        """What has become of a ticket. `gone`: it was rejected, spent, crowded out or expired."""
+        sql = f"SELECT leave IS NULL FROM ticket WHERE id = ?3 AND {_LASTS}"  # noqa: S608 - our own names
+        with self._turn, explained_faults(self._path):
+            is_open = self._db.execute(sql, (self._clock(), self.LIFETIME_S, id)).get
+        return "gone" if is_open is None else "waiting" if is_open else "approved"
 
     def waiting(self) -> Sequence[TicketRow]:
         """The tickets that nobody has decided on, oldest first."""

@@ -17,13 +17,14 @@ from tests.e2e.gateway.visits import ERAS, Door, python_client
 from tests.sources.mcp.faking import FAKE, nothing_left
 
 SERVER = {"command": sys.executable, "args": ["-S", str(FAKE)]}
+AT_ONCE = "[approval]\nwait_s = 0\n"
 
 Call = Callable[[], Awaitable[str]]
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Generator[Gateway]:
-    made = gateway_over(tmp_path_factory.mktemp("gateway"), {"fake": SERVER}, PROFILE)
+    made = gateway_over(tmp_path_factory.mktemp("gateway"), {"fake": SERVER}, PROFILE + AT_ONCE)
     with nothing_left(), made as gateway, gateway.daemon():
         yield gateway
 

@@ -38,6 +38,10 @@ class TalkingServer:
         self.running = 0
         self.let_go = asyncio.Event()
         self.mcp_server: Server[Any] = Server("talking", on_call_tool=self._call)
+        self.left: list[int | str] = []
+
+    def client_left(self, connection: Any, id: int | str) -> None:  # noqa: ARG002 - as `CallServer`
+        self.left.append(id)
 
     async def call_plainly(self, context: Any) -> bytes:
         return await plain_answer(context, self._call)
@@ -253,5 +257,20 @@ def test_the_head_is_sent_with_its_body(tmp_path: Path):
             answer = parsed(await reader.read(64 * 1024))
             assert answer.json["id"] == 7
         writer.close()
+
+    visit(tmp_path, scenario)
+
+
+@BOTH_WAYS
+def test_who_hangs_up_is_told_of_and_what_runs_runs_on(tmp_path: Path, arguments: object):
+    async def scenario(client: Visit) -> None:
+        _, writer = await asyncio.open_connection("127.0.0.1", client.port)
+        writer.write(client.raw(rpc("tools/call", 9, name="wait", arguments=arguments)))
+        await until_async(lambda: client.server.running, "the call runs")
+        writer.close()
+        await until_async(lambda: client.server.left == [9], "it is told of")
+        assert client.server.running == 1
+        client.server.let_go.set()
+        await until_async(lambda: not client.server.running, "it has run on")
 
     visit(tmp_path, scenario)

@@ -11,10 +11,17 @@ from typing import Any, TypeAlias
 
 import htpy as h
 
+from toolcrib.dashboard.client_queries import ClientsView, ConversationView, ProfileTools
 from toolcrib.dashboard.event_queries import EventStory
 from toolcrib.dashboard.operations import Operations
 from toolcrib.dashboard.page import PageView
 from toolcrib.dashboard.rankings import RankingAnswer, RankingAsked
+from toolcrib.dashboard.screens.clients import (
+    clients_screen,
+    conversation_screen,
+    profile_screen,
+)
+from toolcrib.dashboard.screens.gaps import Gaps, gaps_screen, load_gaps
 from toolcrib.dashboard.screens.home import HomeFacts, home_screen
 from toolcrib.dashboard.screens.inbox import inbox_screen
 from toolcrib.dashboard.screens.live import LiveChoice, LiveEvents, id_of, live_screen, load_live
@@ -46,6 +53,22 @@ def _live(operations: Operations, field: FieldOf) -> LiveEvents:
     return load_live(operations.events, LiveChoice.of_fields(field))
 
 
+def _gaps(operations: Operations, field: FieldOf) -> Gaps:
+    return load_gaps(operations.events, field("list"), field("from"))
+
+
+def _clients(operations: Operations, field: FieldOf) -> ClientsView:
+    return operations.clients.look(id_of(field("before")))
+
+
+def _profile(operations: Operations, field: FieldOf) -> ProfileTools:
+    return operations.clients.profile(field("name"), field("after"))
+
+
+def _conversation(operations: Operations, field: FieldOf) -> ConversationView:
+    return operations.clients.conversation(field("mark"))
+
+
 def _story(operations: Operations, field: FieldOf) -> EventStory:
     return operations.events.story(id_of(field("id")))
 
@@ -70,9 +93,13 @@ SCREENS: Mapping[str, ScreenRoute] = {
     "/why": ScreenRoute(why_screen, _why),
     "/servers": ScreenRoute(lambda view, _: servers_screen(view), lambda _operations, _field: None),
     "/server": ScreenRoute(server_screen, lambda operations, field: operations.log(field("name"))),
+    "/gaps": ScreenRoute(gaps_screen, _gaps),
     "/tools": ScreenRoute(tools_screen, _tools),
     "/tool": ScreenRoute(tool_screen, _tool),
     "/map": ScreenRoute(map_screen, lambda operations, _: operations.tools.map()),
+    "/clients": ScreenRoute(clients_screen, _clients),
+    "/profile": ScreenRoute(profile_screen, _profile),
+    "/conversation": ScreenRoute(conversation_screen, _conversation),
 }
 """Each by its path."""
 DATA: Mapping[str, Callable[[Operations, FieldOf], JsonObject]] = {

@@ -57,7 +57,7 @@ def _cell(name: str, rank: int | None, part: float, scale: Scale) -> h.Element:
     return h.td(data_label=name)[
         bar(part, *scale, f"bar-{kind}"),
         [h.span(".unseen")["rank "], h.b[rank], " "] if rank else None,
-        _number(part),
+        _number(part) if abs(part) >= LEAST else None,
     ]
 
 

@@ -102,7 +102,8 @@ def _state_of(drawn: MapView) -> str:
     if not drawn.map.names:
         return "There are no vectors, so there is no map."
     without = f" {drawn.unmapped} more have no vector, or no room." if drawn.unmapped else ""
-    return f"{len(drawn.map.names)} tools of {len(drawn.sources)} sources.{without}"
+    sources = f"{len(drawn.sources)} source{'' if len(drawn.sources) == 1 else 's'}"
+    return f"{len(drawn.map.names):,} tools of {sources}.{without}"
 
 
 def _views(now: str) -> h.Element:
@@ -167,4 +168,5 @@ def _more(asked: ToolFilter) -> h.Element:
 def _nothing(tools: ToolPage) -> h.Element:
     if tools.total:
         return empty("No tool fits", "Take a filter away, or use other words.")
-    return empty("No tool yet", code_words("Add a server with `toolcrib add`."))
+    words = "Add a server with `toolcrib add`; in a program, a function with `crib.add`."
+    return empty("No tool yet", code_words(words))

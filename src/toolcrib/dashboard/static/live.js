@@ -32,7 +32,7 @@ function grey(item) {
 function take(fresh) {
   for (const each of ["nav", ".level", "title"]) {
     const [ours, theirs] = [document.querySelector(each), fresh.querySelector(each)];
-    if (ours && theirs) ours.replaceWith(document.importNode(theirs, true));
+    if (ours && theirs && !ours.matches(":focus-within")) ours.replaceWith(imported(theirs));
   }
   if (document.querySelector("main[data-still]")) return;
   const [ours, theirs] = [document.getElementById("live"), fresh.getElementById("live")];

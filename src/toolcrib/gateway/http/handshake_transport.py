@@ -13,8 +13,9 @@ This is the only module that knows the SDK's transport from within.
 
 # pyright: reportPrivateUsage=false
 
+import asyncio
 import logging
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any
@@ -42,6 +43,7 @@ from toolcrib.gateway.http.post_reply import PostReply
 from toolcrib.http import HEADERS, Receive, Scope, Send, replayed
 
 FIRST_ERROR = 400
+LISTEN_S = 0.5
 _ACCEPTED = frozenset({"application/json", "text/event-stream"})
 
 _log = logging.getLogger(__name__)
@@ -177,14 +179,18 @@ class HandshakeTransport(StreamableHTTPServerTransport):
         body = (await receive()).get("body", b"")  # the guard has read all of it
         message = _request(body)
         if message and dispatcher.takes(message) and _accepts_both(scope):
-            await self._call(dispatcher, message, send)
+            await self._call(dispatcher, message, receive, send)
         else:
             await super()._handle_request(scope, replayed(body, receive), send)
 
     async def _call(
-        self, dispatcher: CallDispatcher, request: sdk.JSONRPCRequest, send: Send
+        self,
+        dispatcher: CallDispatcher,
+        request: sdk.JSONRPCRequest,
+        receive: Receive,
+        send: Send,
     ) -> None:
-        with self._replying(request.id, send) as reply:
+        with self._replying(request.id, receive, send) as reply:
             try:
                 answer = await dispatcher.answer(request)
             except sdk.ClosedResourceError:
@@ -193,15 +199,21 @@ class HandshakeTransport(StreamableHTTPServerTransport):
                 await reply.answer(_cancelled(request.id) if answer is None else answer)
 
     @contextmanager
-    def _replying(self, id: int | str, send: Send) -> Generator[PostReply]:
+    def _replying(self, id: int | str, receive: Receive, send: Send) -> Generator[PostReply]:
         """What is for this request goes to its POST meanwhile."""
         reply = self._replies[str(id)] = PostReply(send, self.id)
+        leaving = _Leaving(receive, partial(self._client_left, id))
         try:
             yield reply
         finally:
+            leaving.close()
             reply.close()
             if self._replies.get(str(id)) is reply:
                 del self._replies[str(id)]
+
+    def _client_left(self, id: int | str) -> None:
+        if self.dispatcher:
+            self.dispatcher.client_left(id)
 
     async def _handle_post_request(
         self, scope: Scope, request: Request, receive: Receive, send: Send
@@ -212,13 +224,15 @@ class HandshakeTransport(StreamableHTTPServerTransport):
         elif await self._validate_accept_header(request, scope, send) and (
             await self._validate_request_headers(request, send)
         ):
-            await self._answer(message, request, send)
+            await self._answer(message, request, receive, send)
 
-    async def _answer(self, message: sdk.JSONRPCRequest, request: Request, send: Send) -> None:
+    async def _answer(
+        self, message: sdk.JSONRPCRequest, request: Request, receive: Receive, send: Send
+    ) -> None:
         """By the loop of the session."""
         writer = self._read_stream_writer
         assert writer  # noqa: S101 - the session is connected
-        with self._replying(message.id, send) as reply:
+        with self._replying(message.id, receive, send) as reply:
             unanswered = partial(reply.answer, _cancelled(message.id))
             metadata = self._message_metadata(request, on_request_unanswered=unanswered)
             try:
@@ -226,6 +240,32 @@ class HandshakeTransport(StreamableHTTPServerTransport):
             except (sdk.ClosedResourceError, sdk.BrokenResourceError):
                 await reply.end()
             await reply.wait()
+
+
+class _Leaving:
+    """Listens whether the client of a POST hangs up, once its answer takes longer than a moment.
+
+    A client that hangs up has not cancelled: what runs already, runs on.
+    """
+
+    def __init__(self, receive: Receive, on_left: Callable[[], None]) -> None:
+        self._receive, self._on_left = receive, on_left
+        self._listening: asyncio.Task[None] | None = None
+        self._timer = asyncio.get_running_loop().call_later(LISTEN_S, self._begin)
+
+    def close(self) -> None:
+        """There is an answer."""
+        self._timer.cancel()
+        if self._listening:
+            self._listening.cancel()
+
+    def _begin(self) -> None:
+        self._listening = asyncio.create_task(self._listen())
+
+    async def _listen(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._on_left()
 
 
 class _Router(sdk.AsyncResource):
