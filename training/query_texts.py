@@ -33,7 +33,6 @@ from training.parallel import Pair
 from training.tensors import START, doc_texts
 
 MODEL = Path("src/toolcrib/embed/bundled/model")
-MADE = 90_000
 SEED = 1
 KEPT_BACK = 6_000
 TRANSLATED, CHINESE = 8_000, 4
@@ -64,9 +63,9 @@ Texts = dict[str, str]
 """The kind of each text."""
 
 
-def gathered(pool: Path, pairs: Path) -> corpus.Corpus:
-    """All that the model learned from, with these translations of packages."""
-    ours = corpus.Ours(own_text.load(recipe.GLOSSARY), MADE, requests.load())
+def gathered(pool: Path, pairs: Path, made: int) -> corpus.Corpus:
+    """All that the model learned from, with these translations of packages and requests made."""
+    ours = corpus.Ours(own_text.load(recipe.GLOSSARY), made, requests.load())
     names = frozenset(package.folder for package in fetch.packages())
     return corpus.gather(pairs, pool, names, ours)
 
@@ -130,9 +129,8 @@ class Numbered:
         return {name: self.flat, f"{name}.starts": self.starts}
 
 
-def write(pool: Path, pairs: Path, model: Path, out: Path) -> str:
+def write(found: corpus.Corpus, pool: Path, model: Path, out: Path) -> str:
     """Write all that a student reads; how much it is of which kind."""
-    found = gathered(pool, pairs)
     tools = _licensed(found.tools, pool)
     kinds = texts_of(found, tools)
     tokenizer = load_tokenizer(model)
@@ -172,5 +170,7 @@ if __name__ == "__main__":
     parser.add_argument("out", type=Path)
     parser.add_argument("--bench-dir", type=Path, required=True)
     parser.add_argument("--pairs", type=Path, default=Path(os.devnull), help="translations")
+    parser.add_argument("--made", type=int, default=90_000, help="requests of the glossary")
     said = parser.parse_args()
-    sys.stderr.write(f"{write(said.bench_dir / POOL, said.pairs, MODEL, said.out)}\n")
+    pool = said.bench_dir / POOL
+    sys.stderr.write(f"{write(gathered(pool, said.pairs, said.made), pool, MODEL, said.out)}\n")

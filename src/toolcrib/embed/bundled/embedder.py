@@ -61,9 +61,7 @@ class BundledEmbedder:
 
     def read_queries(self, texts: Sequence[str]) -> list[TextReading]:
         """The same for queries."""
-        with self._loading:
-            network = self._query_network
-        return self._read(texts, network)
+        return self._read(texts, self._query_network()) if texts else []
 
     def _read(self, texts: Sequence[str], network: Network | OnnxNetwork) -> list[TextReading]:
         with self._loading:
@@ -109,6 +107,10 @@ class BundledEmbedder:
             self._done += more
             return self._network
 
+    def _query_network(self) -> Network:
+        with self._loading:
+            return self._small_network
+
     @cached_property
     def _tokenizer(self) -> WordPieceTokenizer:
         return load_tokenizer(self._folder)
@@ -118,7 +120,7 @@ class BundledEmbedder:
         return Network(load_weights(self._folder))
 
     @cached_property
-    def _query_network(self) -> Network:
+    def _small_network(self) -> Network:
         return Network(load_query_weights(self._folder))
 
     @property
