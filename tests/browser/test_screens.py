@@ -16,6 +16,7 @@ pytestmark = pytest.mark.browser
 
 FIELDS = {
     "/event": "?id=1",
+    "/profile": "?name=search",
     "/server": "?name=mail",
     "/why": "?query=send+a+mail+to+Ann&tool=mcp_mail_search_mail&second=rrf",
     "/tool": "?name=mcp_mail_search_mail",
@@ -89,6 +90,15 @@ def test_everything_on_a_screen_is_reached_by_the_keyboard_and_seen_there(
             break
     assert left == []
     assert not any(ringless)
+
+
+def test_a_conversation_is_quiet_and_has_no_barriers(operator: Tab):
+    operator.open("/clients")
+    operator.page.locator('a[href^="/conversation?"]').first.click()
+    operator.page.wait_for_url("**/conversation?*")
+    assert not operator.barriers()
+    assert not operator.wider()
+    assert operator.troubles == []
 
 
 def test_the_tests_see_what_is_wrong_with_a_page(operator: Tab):

@@ -32,13 +32,15 @@ ADDRESSES = {
     "why": f"/why?query={QUERY.replace(' ', '+')}",
     "servers": "/servers",
     "map": "/map",
+    "gaps": "/gaps",
+    "clients": "/clients",
 }
 HEIGHTS = {"home": 580, "inbox": 850, "live": 580, "map": 880}
 HEIGHT = 640
 DARK = {"live"}
 SEARCHES = {
     "claude-code": ("send a mail to a customer", "find a free hour next week", QUERY),
-    "cursor": ("search my notes", "create an invoice"),
+    "cursor": ("search my notes", "create an invoice", "water the plants"),
 }
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, cast
 
+from toolcrib.crib import inventory_of
 from toolcrib.dashboard.backends import (
     AskGateway,
     NoKeys,
@@ -153,9 +154,10 @@ class Operations:
             problems: tuple[str, ...] = ()
         except ConfigError as error:
             problems = (str(error),)
-        with self._servers() as servers:
-            known = tuple(source.status() for source in servers.sources)
-            return Overview(has_gateway=False, servers=known, problems=problems + servers.problems)
+        with self._own() as crib:
+            fleet = inventory_of(crib).fleet
+            known = tuple(source.status() for source in fleet.by_name.values())
+            return Overview(has_gateway=False, servers=known, problems=problems + fleet.problems)
 
     def definitions(self) -> Definitions:
         """What the servers listed last and nobody has approved."""
