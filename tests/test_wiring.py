@@ -42,6 +42,9 @@ READ_ELSEWHERE = {
     "approval.elicitation": "gateway/client_approver.py",
     "approval.wait_s": "gateway/caller_view.py",
     "observe.enabled": "settings/schema.py",
+    "observe.log_format": "gateway/daemon_log.py",
+    "observe.log_level": "gateway/daemon_log.py",
+    "observe.access_log": "gateway/daemon.py",
     "apps.enabled": "crib/inventory.py",
     "mcp.warm_up": "crib/searcher.py",
     "gateway.port": "gateway/daemon.py",
@@ -81,13 +84,20 @@ class Reading:
 def wired() -> set[str]:
     """The keys that the functions of `toolcrib.wiring` read."""
     read: set[str] = set()
-    values = Settings.model_validate({"embed": {"api_key": Secret("x")}, "search": {"learn": True}})
+    values = Settings.model_validate(
+        {
+            "embed": {"api_key": Secret("x")},
+            "observe": {"otlp": "http://127.0.0.1:1"},
+            "search": {"learn": True},
+        }
+    )
     settings: Any = Reading(values, read)
     wiring.rules_of(settings)
     wiring.glossary_of(settings)
     wiring.policy_of(settings)
     wiring.retention_of(settings)
     wiring.event_log_of(settings)
+    wiring.tracer_of(settings, {})
     deferral = wiring.deferral_of(settings, None, None)
     wiring.session_options_of(settings, deferral)
     wiring.app_rules_of(settings)

@@ -8,7 +8,7 @@ gateway its own section, which is about nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
@@ -17,7 +17,7 @@ from toolcrib import execute, session, store
 from toolcrib.embed import make_embedder
 from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger, PrefetchMode
-from toolcrib.observe import EventLog
+from toolcrib.observe import EventCounters, EventLog, Tracer, can_export, can_measure
 from toolcrib.search import ArmWeights, SearchRules
 from toolcrib.settings import Settings, own_servers_file
 from toolcrib.sources import apps, mcp
@@ -27,7 +27,7 @@ from toolcrib.uses import UseAdvice, UseHistory
 if TYPE_CHECKING:
     from toolcrib.embed import Embedder
     from toolcrib.execute import CallPolicy, Rule, Rulebook, Tickets
-    from toolcrib.observe import Record
+    from toolcrib.observe import Record, SpanExporter
     from toolcrib.pool import Pool
     from toolcrib.session import Deferral, SessionOptions
     from toolcrib.settings import ServerApproval
@@ -100,7 +100,38 @@ def event_log_of(settings: Settings) -> EventLog:
     """The log of events that the settings name. Nothing is written before the first event."""
     path, observe = settings.events_path, settings.observe
     opened = partial(open_events, settings, path) if path else None
-    return EventLog(opened, keep_queries=observe.keep_queries)
+    counters = EventCounters() if observe.metrics else None
+    return EventLog(opened, keep_queries=observe.keep_queries, counters=counters)
+
+
+def tracer_of(settings: Settings, environ: Mapping[str, str]) -> Tracer | None:
+    """Who takes spans, if the settings name a collector. Raises `ConfigError`."""
+    observe = settings.observe
+    if not observe.otlp:
+        return None
+    if not can_export():
+        remedy = "install it: pip install 'toolcrib[otel]'"
+        raise ConfigError(f"`observe.otlp` is set, and sends nothing without its extra; {remedy}")
+    missing = [name for name in observe.otlp_headers_env.values() if not environ.get(name)]
+    if missing:
+        problem = f"the variable {missing[0]} of `observe.otlp_headers_env` is not set"
+        raise ConfigError(f"{problem}, so no traces are sent; set it, and start again")
+    headers = {name: environ[held] for name, held in observe.otlp_headers_env.items()}
+    return Tracer(partial(_exporter, observe.otlp, headers), content=observe.otlp_content)
+
+
+def metrics_problem(settings: Settings) -> str:
+    """Why there is no page for Prometheus though the settings want one; "" if nothing is wrong."""
+    if not settings.observe.metrics or can_measure():
+        return ""
+    remedy = "install it: pip install 'toolcrib[metrics]'"
+    return f"`observe.metrics` is on, and there is no page without its extra; {remedy}"
+
+
+def _exporter(url: str, headers: Mapping[str, str]) -> SpanExporter:
+    from toolcrib.observe import OtlpExporter, OtlpTarget  # noqa: PLC0415 - loads the extra
+
+    return OtlpExporter(OtlpTarget(url, headers))
 
 
 def open_events(settings: Settings, path: Path) -> EventFile:

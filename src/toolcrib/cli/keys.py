@@ -8,6 +8,7 @@ import typer
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.errors import ConfigError
 from toolcrib.gateway import DEFAULT_PROFILE, Keys, profile_named
 
 
@@ -23,6 +24,9 @@ def add_key(
         list[str] | None,
         typer.Option("--profile", metavar="NAME", help="A profile it is for; may be repeated."),
     ] = None,
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="It opens `/metrics`, and nothing else.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Make a key for a client, and print it.
@@ -31,18 +35,22 @@ def add_key(
     `default`.
 
         toolcrib keys add ci --profile reading
+        toolcrib keys add prometheus --metrics
     """
     options: GlobalOptions = context.obj
+    if metrics and profile:
+        raise ConfigError("a key to /metrics has no profile; take one of the two options")
     settings, profiles = options.settings(), tuple(profile or (DEFAULT_PROFILE,))
     for each in profiles:
         profile_named(settings.gateway, each)
-    secret = Keys(settings.state_folder).add(name, profiles)
+    secret = Keys(settings.state_folder).add(name, profiles, metrics=metrics)
     if as_json:
-        print_json({"name": name, "profiles": profiles, "key": secret})
+        print_json({"name": name, "profiles": () if metrics else profiles, "key": secret})
         return
     console().print(safe(secret), soft_wrap=True)
-    todo = "It is not shown again. Send it as `Authorization: Bearer KEY`, or give it to"
-    console(to_stderr=True).print(safe(f"{todo} `toolcrib connect` as TOOLCRIB_KEY."))
+    todo = "It is not shown again. Send it as `Authorization: Bearer KEY`"
+    or_else = "." if metrics else ", or give it to `toolcrib connect` as TOOLCRIB_KEY."
+    console(to_stderr=True).print(safe(f"{todo}{or_else}"))
 
 
 def remove_key(
@@ -82,10 +90,12 @@ def _keys(context: typer.Context) -> Keys:
 def _show(keys: Keys, *, as_json: bool) -> None:
     every = keys.all()
     if as_json:
-        fields = ("name", "profiles", "made_at")  # and not the hash
+        fields = ("name", "profiles", "metrics", "made_at")  # and not the hash
         print_json([{field: getattr(key, field) for field in fields} for key in every])
         return
-    rows = [(key.name, _day(key.made_at), ", ".join(key.profiles)) for key in every]
+    rows = [
+        (key.name, _day(key.made_at), ", ".join(key.profiles) or "/metrics alone") for key in every
+    ]
     console().print(
         table("", ("key", "made", "//profiles"), rows) if rows else "There are no keys."
     )

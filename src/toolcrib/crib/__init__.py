@@ -23,8 +23,8 @@
 
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway, the dashboard and the commands reach past the programs' side
-with `inventory_of(crib)`, `searcher_of(crib)`, `events_of(crib)` and `use_history_of(crib)`; nobody
-else is promised what is there.
+with `inventory_of(crib)`, `searcher_of(crib)`, `events_of(crib)`, `tracer_in(crib)` and
+`use_history_of(crib)`; nobody else is promised what is there.
 """
 
 from typing import TYPE_CHECKING
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         events_of,
         inventory_of,
         searcher_of,
+        tracer_in,
         use_history_of,
     )
     from toolcrib.crib.crib_index import CribIndex
@@ -53,6 +54,7 @@ else:
                 "events_of",
                 "inventory_of",
                 "searcher_of",
+                "tracer_in",
                 "use_history_of",
             ),
             "crib_index": ("CribIndex",),
@@ -70,5 +72,6 @@ __all__ = [
     "events_of",
     "inventory_of",
     "searcher_of",
+    "tracer_in",
     "use_history_of",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
@@ -25,6 +26,7 @@ from toolcrib.crib.pack_files import PackFiles
 from toolcrib.crib.packs import Packs
 from toolcrib.crib.searcher import Searcher
 from toolcrib.crib.sessions import Sessions
+from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller, RuleFile
 from toolcrib.model import (
     Answer,
@@ -40,10 +42,17 @@ from toolcrib.model import (
     Query,
     ToolInfo,
 )
-from toolcrib.observe import EventLog
+from toolcrib.observe import EventLog, Tracer
 from toolcrib.settings import Settings, default_settings
 from toolcrib.system import LastGoodCopies
-from toolcrib.wiring import event_log_of, policy_of, tickets_of, use_advice_of
+from toolcrib.wiring import (
+    event_log_of,
+    metrics_problem,
+    policy_of,
+    tickets_of,
+    tracer_of,
+    use_advice_of,
+)
 
 if TYPE_CHECKING:
     import asyncio
@@ -55,6 +64,8 @@ if TYPE_CHECKING:
     from toolcrib.sources import Source, ToolFacts
     from toolcrib.sources.mcp import Offers, RefreshResult, ServerEntry
     from toolcrib.uses import UseHistory
+
+_log = logging.getLogger(__name__)
 
 HOST = Caller("host")
 """Who calls when nobody else is named: the program that holds the crib."""
@@ -75,7 +86,9 @@ class Crib:
         settings = settings or default_settings(os.environ)
         files = PackFiles.of(settings, _program())
         self._events = event_log_of(settings)
-        self._inventory = inventory = Inventory(settings, files, self._events.append)
+        self._tracer, self._unobserved = _tracer(settings)
+        tell = self._tracer.tell if self._tracer else None
+        self._inventory = inventory = Inventory(settings, files, self._events.append, tell)
         self._live_index = LiveIndex(
             settings, inventory.pool, inventory.changing, embedder, files, say=inventory.report
         )
@@ -115,7 +128,8 @@ class Crib:
     @property
     def problems(self) -> tuple[str, ...]:
         """What is named in the settings and cannot be used now, one message each."""
-        return (*filter(None, [self._operator.rules_problem]), *self._inventory.problems)
+        rules = filter(None, [self._operator.rules_problem])
+        return (*rules, *self._unobserved, *self._inventory.problems)
 
     @property
     def operator(self) -> Operator:
@@ -213,6 +227,8 @@ class Crib:
         if text:  # an empty query browses
             record = SearchRecord(found, caller, time.time(), time.perf_counter() - began)
             self._events.append_later("search", record.event)
+            if self._tracer:
+                self._tracer.tell(partial(record.span, content=self._tracer.content))
         return found
 
     def explain(
@@ -345,6 +361,8 @@ class Crib:
         if self._made_door:
             self._made_door.tickets.close()
         self._events.close()
+        if self._tracer:
+            self._tracer.close()
 
     def __enter__(self) -> Self:
         return self
@@ -370,6 +388,7 @@ class Crib:
             inventory.pool,
             policy_of(settings, self._rule_file.rules),
             events=self._events,
+            tracer=self._tracer,
             tickets=tickets_of(settings, self._events.append),
             on_success=lambda caller, tool: self._advice.history.called(caller.id, tool),
             why_unknown=inventory.why_unknown,
@@ -396,6 +415,18 @@ class Crib:
         return self._door.means(name, caller)
 
 
+def _tracer(settings: Settings) -> tuple[Tracer | None, tuple[str, ...]]:
+    """Who takes spans, and what the settings want and nobody can do: tools work all the same."""
+    tracer, problems = None, [metrics_problem(settings)]
+    try:
+        tracer = tracer_of(settings, os.environ)
+    except ConfigError as error:
+        problems.append(str(error))
+    for problem in filter(None, problems):
+        _log.warning("%s", problem)
+    return tracer, tuple(filter(None, problems))
+
+
 def _program() -> str:
     """The file of the program that runs; empty where there is none, as at a prompt."""
     return str(getattr(sys.modules.get("__main__"), "__file__", None) or "")
@@ -419,3 +450,8 @@ def use_history_of(crib: Crib) -> UseHistory:
 def events_of(crib: Crib) -> EventLog:
     """The log of a crib's events, for the gateway. Programs are not promised it."""
     return crib._events  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+
+
+def tracer_in(crib: Crib) -> Tracer | None:
+    """Who takes the spans of a crib, for the gateway. Programs are not promised it."""
+    return crib._tracer  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in

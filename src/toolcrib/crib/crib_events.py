@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolcrib.model import Event
+from toolcrib.model import Event, Json, SpanRecord, read_traceparent, read_tracestate, trace_id
+from toolcrib.observe import child_of
+from toolcrib.search import parse_query
 
 if TYPE_CHECKING:
     from toolcrib.execute import Caller
@@ -38,14 +40,45 @@ class SearchRecord:
             origin.conversation,
             seconds=self.seconds,
             code="" if found.hits else NOTHING_FOUND,
-            trace=origin.trace,
+            trace=trace_id(read_traceparent(origin.trace)),
             facts={
+                "form": query_form(found.query),
                 "hits": [hit.name for hit in found.hits],
                 "confidence": found.confidence,
                 "chance": round(found.chance, 3),
             },
             query=found.query,
         )
+
+    def span(self, *, content: bool) -> SpanRecord:
+        """The span of it; `content`: with the query, and with the names of its hits."""
+        found, origin = self.answer, self.caller.origin
+        facts: dict[str, Json] = {
+            "form": query_form(found.query),
+            "variants": found.variants,
+            "candidates": found.candidates,
+            "hits": len(found.hits),
+            "chance": round(found.chance, 3),
+            "confidence": found.confidence,
+            "abstained": not found.hits and found.candidates > 0,
+        }
+        if content:
+            facts |= {"query": found.query, "documents": [hit.name for hit in found.hits]}
+        parent = read_traceparent(origin.trace)
+        return SpanRecord(
+            "retrieval",
+            self.at - self.seconds,
+            self.seconds,
+            child_of(parent),
+            parent,
+            read_tracestate(origin.trace_state),
+            facts=facts,
+        )
+
+
+def query_form(text: str) -> str:
+    """The form of a query in a word: free, select, required, pattern, browse."""
+    return type(parse_query(text)).__name__.removesuffix("Query").lower()
 
 
 class RecordedReveals:
@@ -82,6 +115,7 @@ class RecordedReveals:
 
 def reveal_event(caller: Caller, names: Iterable[str]) -> Event:
     """That a conversation of this caller was shown these tools."""
-    client, conversation, trace = caller.origin
+    client, conversation, traceparent, _ = caller.origin
+    trace = trace_id(read_traceparent(traceparent))
     facts = {"tools": list(names)}
     return Event(time.time(), "reveal", caller.id, client, conversation, trace=trace, facts=facts)

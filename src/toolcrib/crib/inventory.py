@@ -36,7 +36,16 @@ from toolcrib.crib.pack_files import PackFiles
 from toolcrib.crib.unavailable_servers import UnavailableServers
 from toolcrib.errors import SourceError, ToolcribError
 from toolcrib.execute import Caller
-from toolcrib.model import Entry, EntryGroups, EntryTraits, Json, Kind, NameFilter, ToolInfo
+from toolcrib.model import (
+    Entry,
+    EntryGroups,
+    EntryTraits,
+    Json,
+    Kind,
+    NameFilter,
+    TellSpan,
+    ToolInfo,
+)
 from toolcrib.observe import Record, drop
 from toolcrib.pool import EntryCache, EntryTable, FactMaker, Pool, PoolPack
 from toolcrib.search import PoolFacts, StoredFacts, facts_of, facts_version
@@ -69,15 +78,20 @@ class Inventory:
     """The pool of one crib and all that feeds it. Safe to share between threads.
 
     `changing` is held by whoever changes the pool. `packs`: where it may be found as it was;
-    `on_left_pack` is called once that was found to be damaged. `record` hears of what servers do.
+    `on_left_pack` is called once that was found to be damaged. `record` hears of what servers do,
+    `tell` of requests to them.
     """
 
     def __init__(
-        self, settings: Settings, packs: PackFiles | None = None, record: Record = drop
+        self,
+        settings: Settings,
+        packs: PackFiles | None = None,
+        record: Record = drop,
+        tell: TellSpan | None = None,
     ) -> None:
         self.settings = settings
         self._packs = packs
-        self._record = record
+        self._record, self._tell = record, tell
         self.on_left_pack: Callable[[], None] = lambda: None
         self.pool = Pool()
         self.changing = RLock()
@@ -165,7 +179,12 @@ class Inventory:
         """Take MCP servers in. Raises `ConfigError` and `NameTaken`."""
         settings = self.settings
         servers = mcp.McpServers.open_added(
-            server, entry, settings.state_folder, mcp_rules_of(settings), self._record
+            server,
+            entry,
+            settings.state_folder,
+            mcp_rules_of(settings),
+            record=self._record,
+            tell=self._tell,
         )
         self._look_in_pack()
         self.fleet.add(servers)
@@ -315,7 +334,7 @@ class Inventory:
         """The MCP servers that these files name. They live on the loop, if one is given."""
         settings = self.settings
         rules, folder = mcp_rules_of(settings), settings.state_folder
-        return mcp.McpServers.open(files, folder, loop, rules, self._record)
+        return mcp.McpServers.open(files, folder, loop, rules, record=self._record, tell=self._tell)
 
     @property
     def _apps_folder(self) -> Path:

@@ -50,7 +50,7 @@ from toolcrib.model import (
     ProgressHandler,
     ToolInfo,
 )
-from toolcrib.observe import EventLog
+from toolcrib.observe import EventLog, Tracer, in_call
 from toolcrib.pool import Pool
 from toolcrib.sources import Source
 
@@ -113,8 +113,8 @@ class Door:
     """Lets calls through to the tools of a pool. `tickets` are for the operator's side alone.
 
     `on_success` hears of every call to a tool of the pool that went well: who called, and what.
-    `events` hears of every call, however it ended. `why_unknown` may say why a caller has no tool
-    of a name.
+    `events` and `tracer` hear of every call, however it ended. `why_unknown` may say why a caller
+    has no tool of a name.
     """
 
     def __init__(  # noqa: PLR0913 - what a door is given, each by its name
@@ -123,12 +123,14 @@ class Door:
         policy: CallPolicy,
         *,
         events: EventLog | None = None,
+        tracer: Tracer | None = None,
         tickets: Tickets | None = None,
         on_success: Callable[[Caller, str], None] = lambda _caller, _tool: None,
         why_unknown: WhyUnknown = _no_reason,
     ) -> None:
         self._pool = pool
         self._events = events or EventLog()
+        self._tracer = tracer
         self._on_success = on_success
         self._why_unknown = why_unknown
         self.tickets = tickets or Tickets()
@@ -163,7 +165,8 @@ class Door:
 
         Its time begins when all gates are passed; without `timeout_s`, the setting says how long.
         """
-        record = CallRecord(caller, call.name)
+        origin = in_call(self._tracer, caller.origin)
+        record = CallRecord(caller, call.name, origin=origin)
         limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         try:
             admitted = await self._admit(call, caller, approver, record)
@@ -175,11 +178,19 @@ class Door:
         else:
             context = CallContext.of(Deadline(limit_s), progress, ask, log, caller.id)
             patient = timeout_s is None and progress is not None
-            context = replace(context, roots=caller.roots, patient=patient)
+            place = {"trace": origin.trace, "trace_state": origin.trace_state}
+            context = replace(context, roots=caller.roots, patient=patient, **place)
             outcome = await self._send(admitted, caller, context)
-        record.end(outcome)
-        self._events.append_later("call", record.event)
+        self._tell(record, outcome)
         return outcome
+
+    def _tell(self, record: CallRecord, outcome: Outcome) -> None:
+        """A call is over, however it ended."""
+        tracer = self._tracer
+        record.end(outcome, hold=tracer is not None and tracer.content)
+        self._events.append_later("call", record.event)
+        if tracer:
+            tracer.tell(record.span)
 
     def question(self, call: Call, caller: Caller) -> ApprovalRequest | None:
         """What a person would be asked before this call is made. Sends nothing, asks nobody.

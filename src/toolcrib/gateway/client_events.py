@@ -13,7 +13,8 @@ from toolcrib.crib import Crib, events_of
 from toolcrib.gateway import sdk
 from toolcrib.gateway.caller_view import CallerView
 from toolcrib.gateway.modes import EffectiveMode
-from toolcrib.model import Entry, Event, EventKind, EventOrigin, JsonObject
+from toolcrib.gateway.request_spans import trace_of
+from toolcrib.model import Entry, Event, EventKind, EventOrigin, JsonObject, trace_id
 from toolcrib.observe import conversation_mark
 from toolcrib.session import Prices
 from toolcrib.text import TokenCounter
@@ -31,7 +32,7 @@ def origin_of(context: sdk.Context, set_handle: str = "") -> EventOrigin:
     else:
         state = sdk.connection_of(context).state
         conversation = state.setdefault(_CONVERSATION, secrets.token_hex(_MARK_BYTES))
-    return EventOrigin(sdk.client_name(context), conversation)
+    return EventOrigin(sdk.client_name(context), conversation, *trace_of(context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,9 @@ class ClientEvents:
         self._log.append(came._replace(at=now, code="left", seconds=max(0.0, now - came.at)))
 
     def _event(self, kind: EventKind, origin: EventOrigin) -> Event:
-        client, conversation, trace = origin
+        client, conversation, trace, _ = origin
         caller = self._view.principal.caller.id
-        return Event(time.time(), kind, caller, client, conversation, trace=trace)
+        return Event(time.time(), kind, caller, client, conversation, trace=trace_id(trace))
 
     def _list_facts(self, sent: SentList) -> JsonObject:
         counter = self._prices.counter

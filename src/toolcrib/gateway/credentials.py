@@ -31,18 +31,23 @@ MOST_BYTES = 1024 * 1024
 MOST_KEYS = 500
 SETTLED_S = 2.0
 """A file that was written less than this ago may be written again within one tick of its clock."""
+_METRICS_KEY = "`toolcrib keys add NAME --metrics`"
 KEY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is kept of a key. `profiles` are those that it is good for; never empty."""
+    """What is kept of a key. `profiles` are those that it is good for.
+
+    A key to `/metrics` opens that page and nothing else: it has no profile, and all others have.
+    """
 
     name: str
     profiles: tuple[str, ...]
     salt: str
     hashed: str
     made_at: float
+    metrics: bool = False
 
     def fits(self, secret: str) -> bool:
         """Whether this is the key, in constant time."""
@@ -70,13 +75,19 @@ class Keys:
         fitting = [key for key in self.all() if key.fits(secret)]
         return fitting[0] if fitting else None
 
-    def add(self, name: str, profiles: Iterable[str] = (DEFAULT_PROFILE,)) -> str:
-        """Make a key, and say it: nobody can later. Raises `ConfigError`."""
+    def add(
+        self, name: str, profiles: Iterable[str] = (DEFAULT_PROFILE,), *, metrics: bool = False
+    ) -> str:
+        """Make a key for these profiles, or to `/metrics` alone, and say it: nobody can later.
+
+        Raises `ConfigError`.
+        """
         if not KEY_NAME.fullmatch(name):
             remedy = "take up to 64 letters, digits, dots, dashes and underscores"
             raise ConfigError(f"{name!r} is not a name for a key; {remedy}")
         secret, salt = f"tc_{secrets.token_urlsafe(32)}", secrets.token_hex(16)
-        key = Key(name, tuple(profiles), salt, _hashed(secret, salt), time.time())
+        good_for = () if metrics else tuple(profiles)
+        key = Key(name, good_for, salt, _hashed(secret, salt), time.time(), metrics)
         with self._changing() as keys:
             if any(each.name == name for each in keys):
                 remedy = f"`toolcrib keys remove {name}`, or take another name"
@@ -154,10 +165,12 @@ def _key_of(item: object) -> Key:
         raise TypeError("not a key")
     fields = cast("dict[str, Any]", item)
     profiles = tuple(map(str, fields["profiles"]))
-    if not profiles:
+    metrics = fields.get("metrics", False)
+    if metrics is not True and not profiles:
         raise ValueError("a key is good for some profile")
     name, salt, hashed = (str(fields[field]) for field in ("name", "salt", "hashed"))
-    return Key(name, profiles, salt, hashed, float(fields["made_at"]))
+    profiles = () if metrics is True else profiles
+    return Key(name, profiles, salt, hashed, float(fields["made_at"]), metrics is True)
 
 
 class AccessDenied(Exception):
@@ -192,12 +205,20 @@ class Authenticator:
         """Whoever holds a key that is good for this profile. Raises `AccessDenied`."""
         key = self._good(secret)
         if profile not in key.profiles:
-            good_for = ", ".join(key.profiles)
+            good_for = ", ".join(key.profiles) or "/metrics"
             problem = f"the key {key.name!r} is not good for the profile {profile!r}"
             raise ProfileForbidden(f"{problem}; it is good for: {good_for}")
         principal = self._principal(f"key:{key.name}", profile)
         self._hash_of[principal.id] = key.hashed
         return principal
+
+    def scraper(self, secret: str) -> str:
+        """The name of a key to `/metrics`. Raises `AccessDenied`."""
+        key = self._good(secret)
+        if not key.metrics:
+            problem = f"the key {key.name!r} does not open /metrics"
+            raise ProfileForbidden(f"{problem}; make one that does: {_METRICS_KEY}")
+        return key.name
 
     def take_revoked(self) -> frozenset[str]:
         """The ids of principals whose key works no longer. Each is returned once."""

@@ -15,17 +15,20 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 from toolcrib.connect import DaemonInfo
-from toolcrib.crib import Crib
+from toolcrib.crib import Crib, events_of
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.gateway.background_tasks import BackgroundTasks
 from toolcrib.gateway.daemon_lock import DaemonLock
 from toolcrib.gateway.file_watcher import FileWatcher
-from toolcrib.gateway.http.guard import HttpGuard
+from toolcrib.gateway.gateway_metrics import metrics_page_of
+from toolcrib.gateway.http.edge_log import EdgeLog
+from toolcrib.gateway.http.guard import HttpGuard, MetricsPage
 from toolcrib.gateway.limits import (
     ConnectionBounds,
     ExhaustionLog,
@@ -39,6 +42,7 @@ from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
 from toolcrib.gateway.surface_recorder import SurfaceFile
 from toolcrib.http import App, WebServer, listen_on_loopback
+from toolcrib.observe import can_measure
 from toolcrib.settings import GatewaySettings, Settings
 
 LOOK_S = 1.0
@@ -246,7 +250,22 @@ class Daemon:
             self.request_limiter,
             self.stream_limiter,
             transport,
+            self._metrics,
+            EdgeLog(self._logs_access, self._count_refusal),
         )
+
+    def _metrics(self) -> Callable[[], Awaitable[MetricsPage]] | None:
+        """What makes the page for Prometheus, if the settings want one, and its extra is there."""
+        if not events_of(self.serving.crib).counters or not can_measure():
+            return None
+        return partial(metrics_page_of, self)
+
+    def _logs_access(self) -> bool:
+        return self.serving.crib.settings.observe.access_log
+
+    def _count_refusal(self, code: str) -> None:
+        if counters := events_of(self.serving.crib).counters:
+            counters.refused(code)
 
     def _info(self) -> DaemonInfo:
         files = self._lock.files

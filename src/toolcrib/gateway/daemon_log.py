@@ -1,17 +1,20 @@
 """The log of a daemon: standard error, or a file of its own when nobody is there.
 
-Neither credentials nor arguments are ever logged.
+Lines are for people, or JSON for programs. Neither credentials nor arguments are ever logged.
 """
 
+import json
 import logging
 import os
+from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from textwrap import indent
 from types import TracebackType
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
+from toolcrib.settings import ObserveSettings
 from toolcrib.system import make_private_folder
 from toolcrib.text import printable
 
@@ -20,6 +23,8 @@ _Raised: TypeAlias = (
     tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 )
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_TALKATIVE: Final = ("toolcrib.gateway", "toolcrib.sources.mcp.server_log")
+"""Who tells of what goes well, too."""
 
 
 def log_file(state_folder: Path) -> Path:
@@ -29,14 +34,23 @@ def log_file(state_folder: Path) -> Path:
 
 def log_to_stderr() -> None:
     """For a daemon in a terminal, and for every start."""
-    _log_to(logging.StreamHandler())
+    _log_to(logging.StreamHandler(), ObserveSettings())
 
 
-def log_to_file(state_folder: Path) -> None:
+def log_to_file(state_folder: Path, settings: ObserveSettings | None = None) -> None:
     """From now on only there. One more file keeps old lines."""
     make_private_folder(state_folder)
     path = log_file(state_folder)
-    _log_to(_PrivateFile(path, maxBytes=MOST_BYTES, backupCount=1, encoding="utf-8"))
+    file = _PrivateFile(path, maxBytes=MOST_BYTES, backupCount=1, encoding="utf-8")
+    _log_to(file, settings or ObserveSettings())
+
+
+def apply_log_settings(settings: ObserveSettings) -> None:
+    """Write as these settings say, from now on."""
+    level = logging.getLevelNamesMapping()[settings.log_level.upper()]
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(_JsonLine() if settings.log_format == "json" else _OneLine(_FORM))
+    _set_level(level)
 
 
 class _OneLine(logging.Formatter):
@@ -56,6 +70,27 @@ class _OneLine(logging.Formatter):
         return indent(printable(super().formatStack(stack_info)), "  ")
 
 
+class _JsonLine(logging.Formatter):
+    """Each message is an object on a line of its own, with the `fields` that its record has."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        written: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": printable(record.getMessage()),
+            **_fields(record),
+        }
+        if record.exc_info:
+            written["error"] = printable(self.formatException(record.exc_info))
+        return json.dumps(written)
+
+
+def _fields(record: logging.LogRecord) -> dict[str, Any]:
+    fields: object = getattr(record, "fields", None)
+    return cast("dict[str, Any]", fields) if isinstance(fields, dict) else {}
+
+
 class _PrivateFile(RotatingFileHandler):
     """Every file that it makes is ours alone, also after a rotation."""
 
@@ -66,13 +101,18 @@ class _PrivateFile(RotatingFileHandler):
         return open(self.baseFilename, "a", encoding="utf-8", opener=private)
 
 
-def _log_to(handler: logging.Handler) -> None:
-    handler.setFormatter(_OneLine(_FORM))
+def _log_to(handler: logging.Handler, settings: ObserveSettings) -> None:
     root = logging.getLogger()
     for old in list(root.handlers):
         root.removeHandler(old)
         old.close()
     root.addHandler(handler)
-    root.setLevel(logging.WARNING)
-    for name in ("toolcrib.gateway", "toolcrib.sources.mcp.server_log"):
-        logging.getLogger(name).setLevel(logging.INFO)
+    apply_log_settings(settings)
+
+
+def _set_level(level: int) -> None:
+    """Others than ours, and most of ours, tell only what goes wrong."""
+    logging.getLogger().setLevel(max(level, logging.WARNING))
+    logging.getLogger("toolcrib").setLevel(level if level < logging.INFO else logging.NOTSET)
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(level)

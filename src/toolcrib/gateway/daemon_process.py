@@ -14,7 +14,7 @@ from pathlib import Path
 from toolcrib.connect import DaemonFiles, DaemonInfo
 from toolcrib.crib import Crib
 from toolcrib.gateway.daemon_lock import DaemonLock
-from toolcrib.gateway.daemon_log import log_to_file, log_to_stderr
+from toolcrib.gateway.daemon_log import apply_log_settings, log_to_file, log_to_stderr
 from toolcrib.settings import Settings
 
 END_S = 20.0
@@ -56,14 +56,20 @@ def _serve(
     from toolcrib.gateway.limits import raise_descriptor_limit  # noqa: PLC0415 - so do these
     from toolcrib.gateway.server import GatewayServers  # noqa: PLC0415
 
+    def read_settings() -> tuple[Settings, str]:
+        found, problem = settings()
+        apply_log_settings(found.observe)
+        return found, problem
+
     async def serve() -> None:
         crib = partial(Crib.from_settings, loop=asyncio.get_running_loop())
-        setup = DaemonSetup(settings, crib, GatewayServers, config_files)
+        setup = DaemonSetup(read_settings, crib, GatewayServers, config_files)
         daemon = Daemon(setup, lock, ends_when_idle=detached)
 
         def is_ready(info: DaemonInfo) -> None:
             if detached:
-                log_to_file(daemon.serving.crib.settings.state_folder)
+                now = daemon.serving.crib.settings
+                log_to_file(now.state_folder, now.observe)
             ready(info)
 
         await daemon.run(is_ready, _end_anyway)

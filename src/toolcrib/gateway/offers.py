@@ -5,6 +5,7 @@ one of its tools through. A server without tools is seen where the profile picks
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from toolcrib.access import Scope, allows_source, why_barred
@@ -13,6 +14,7 @@ from toolcrib.gateway import sdk
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.input_requests import InputRequests
 from toolcrib.gateway.principal import Principal
+from toolcrib.gateway.request_spans import trace_of
 from toolcrib.model import CallContext, Deadline, Entry, Outcome
 from toolcrib.sources.mcp import McpSource
 
@@ -70,7 +72,9 @@ class VisibleOffers:
         """What a request of this principal has while it runs: as much time as a call."""
         deadline = Deadline(self._crib.settings.call.timeout_s)
         caller = self._principal.caller.id
-        return CallContext.of(deadline, None, channel.ask, channel.log, caller)
+        context = CallContext.of(deadline, None, channel.ask, channel.log, caller)
+        trace, trace_state = trace_of(channel.context)
+        return replace(context, trace=trace, trace_state=trace_state)
 
 
 def _is_visible(source: McpSource, tools: Sequence[Entry], scope: Scope) -> bool:

@@ -19,7 +19,7 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Any, Final, cast
 
-from toolcrib.crib import Crib, inventory_of
+from toolcrib.crib import Crib, inventory_of, tracer_in
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import CallRefused
 from toolcrib.gateway import sdk
@@ -35,6 +35,7 @@ from toolcrib.gateway.modes import EffectiveMode
 from toolcrib.gateway.offer_handlers import OfferHandlers
 from toolcrib.gateway.operator_approver import HeldCalls, request_key
 from toolcrib.gateway.principal import Principal
+from toolcrib.gateway.request_spans import RequestSpans
 from toolcrib.gateway.reveal_sets import RevealSets
 from toolcrib.gateway.tool_list import ToolList, has_output_schema
 from toolcrib.gateway.tool_results import error_result, outcome_result
@@ -71,6 +72,7 @@ class GatewayServer:
         self._view = CallerView(crib, principal, self._held)
         self._events = ClientEvents(crib, self._view, prices or Prices(token_counter))
         self._input_requests = InputRequests(principal)
+        self._spans = RequestSpans(tracer_in(crib), self._knows)
         self._fixed_tools = FixedTools(self._view, self.sets, self._events, self._reveal)
         self._tool_list = ToolList(self._view)
         self._notifier = ToolListNotifier(partial(self._listed, "", (), modern=True))
@@ -103,6 +105,7 @@ class GatewayServer:
         server.add_request_handler("logging/setLevel", sdk.SetLevelRequestParams, set_log_level)
         server.add_request_handler("tools/list", sdk.PaginatedRequestParams, self._list)
         server.add_request_handler("tools/call", sdk.CallToolRequestParams, self._call)
+        server.middleware.append(self._spans.around)
         server.middleware.append(self._add_instructions)
         return server
 
@@ -156,7 +159,8 @@ class GatewayServer:
         """As `CallServer` has it."""
         params = context.params or {}
         work = partial(self._run_tool, params["name"], params.get("arguments") or {})
-        return await self._input_requests.serve_plainly(context, work)
+        serve = self._input_requests.serve_plainly
+        return await self._spans.around_plain(context, work, serve)
 
     async def _call(self, context: sdk.Context, params: sdk.CallToolRequestParams) -> sdk.Result:
         work = partial(self._run_tool, params.name, params.arguments or {})
@@ -193,6 +197,10 @@ class GatewayServer:
         connection.state[_REVEALED] = tuple(names)[-MOST_REVEALED:]
         if len(names) > len(before):
             await context.session.send_tool_list_changed()
+
+    def _knows(self, name: str) -> bool:
+        """Whether a tool may be called by this name."""
+        return name in FIXED_TOOLS or name in self._view.visible.entries
 
     def _input_schema(self, name: str) -> Mapping[str, Any] | None:
         """The parameters of a tool that may be called by this name; None where there is none."""

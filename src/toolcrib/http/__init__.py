@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Receive,
         Scope,
         Send,
+        send_content,
         send_json,
     )
     from toolcrib.http.request_checks import (
@@ -55,6 +56,7 @@ else:
                 "Receive",
                 "Scope",
                 "Send",
+                "send_content",
                 "send_json",
             ),
             "request_checks": (
@@ -93,6 +95,7 @@ __all__ = [
     "read_body",
     "read_json_body",
     "replayed",
+    "send_content",
     "send_json",
     "unauthorized",
 ]

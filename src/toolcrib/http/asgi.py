@@ -34,14 +34,18 @@ async def send_json(
     status: int, body: object, send: Send, headers: Mapping[str, str] | None = None
 ) -> None:
     """A whole answer, which nobody may cache."""
-    content = json.dumps(body).encode()
+    kind = {"content-type": "application/json"}
+    await send_content(status, json.dumps(body).encode(), send, {**kind, **(headers or {})})
+
+
+async def send_content(status: int, content: bytes, send: Send, headers: Mapping[str, str]) -> None:
+    """The same of any content; the headers say what it is."""
     named = {
-        "content-type": "application/json",
         "content-length": str(len(content)),
         "cache-control": "no-store",
         "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
         "x-content-type-options": "nosniff",
-        **(headers or {}),
+        **headers,
     }
     raw = [(name.encode("ascii"), value.encode("latin-1")) for name, value in named.items()]
     await send({"type": "http.response.start", "status": status, "headers": raw})

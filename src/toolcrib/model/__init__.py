@@ -10,6 +10,7 @@
 `search`      what a search takes and gives
 `call`        what a call takes and gives; what a tool may ask and say while it runs
 `event`       `Event`: one thing that happened
+`trace`       which span something belongs to, and what a span is made of
 `deadline`    how long a call has: one for all who work on it
 `session`     when the tools of a session wait for a search or are shown unasked, and how long a
               conversation is
@@ -73,6 +74,16 @@ from toolcrib.model.search import (
     matches,
 )
 from toolcrib.model.session import ConversationTokens, DeferralTrigger, PrefetchMode
+from toolcrib.model.trace import (
+    SpanRecord,
+    SpanRole,
+    TellSpan,
+    is_sampled,
+    read_traceparent,
+    read_tracestate,
+    span_id,
+    trace_id,
+)
 
 __all__ = [
     "CALLABLE_STATES",
@@ -119,12 +130,20 @@ __all__ = [
     "RootsOf",
     "SkillInfo",
     "SourceKind",
+    "SpanRecord",
+    "SpanRole",
     "State",
+    "TellSpan",
     "ToolInfo",
     "UnavailableServer",
     "Variant",
+    "is_sampled",
     "log_nowhere",
     "matches",
+    "read_traceparent",
+    "read_tracestate",
+    "span_id",
+    "trace_id",
     "with_name",
     "without_name",
 ]

@@ -81,7 +81,8 @@ class CallContext:
     and `ask` answers what the tool wants to know before it goes on. `caller` is the id of whoever
     made the call; calls with the same id may get each other's messages. `roots` says where our own
     file tools work, unless the settings name folders. `patient`: somebody follows the progress and
-    has set no limit, so the deadline may be paused while a source gets ready.
+    has set no limit, so the deadline may be paused while a source gets ready. `trace` is the
+    `traceparent` of the span that the call is, and `trace_state` goes along; "" if there is none.
     """
 
     deadline: Deadline
@@ -91,6 +92,8 @@ class CallContext:
     caller: str = ""
     roots: RootsOf = "none"
     patient: bool = False
+    trace: str = ""
+    trace_state: str = ""
 
     @classmethod
     def of(

@@ -31,12 +31,14 @@ class EventOrigin(NamedTuple):
     """Where a request came from, for events alone: nothing is decided by it.
 
     `client` is what an MCP client calls itself, `conversation` names a conversation without giving
-    access to it, `trace` is that of the client, if it sent one.
+    access to it. `trace` is the `traceparent` of whoever asks, by W3C Trace Context, and
+    `trace_state` the `tracestate` that came with it.
     """
 
     client: str = ""
     conversation: str = ""
     trace: str = ""
+    trace_state: str = ""
 
 
 NO_ORIGIN: Final = EventOrigin()
@@ -47,7 +49,8 @@ class Event(NamedTuple):
 
     `server` is the MCP server or the app that it is about. `code` is empty where all went well.
     `facts` is small, and has neither arguments nor results. `query` is the text of a search: it
-    stays in memory unless the operator keeps queries.
+    stays in memory unless the operator keeps queries. `trace` is the id of the trace that it is
+    part of.
     """
 
     at: float

@@ -141,6 +141,8 @@ class Answer(Sequence[Hit]):
     also `nearest` names, `namespaces` (source → number of capabilities) and, if there are few,
     their `names` (source → names). `note` explains the answer in a sentence or two, if it needs
     that. `unavailable` are servers that the query may be about, and whose tools cannot be used now.
+    `variants` is how many wordings of a free text were looked up, and `candidates` how many
+    capabilities they found.
     """
 
     query: str
@@ -153,6 +155,8 @@ class Answer(Sequence[Hit]):
     confidence: Confidence = "high"
     chance: float = 1.0
     unavailable: tuple[UnavailableServer, ...] = ()
+    variants: int = 0
+    candidates: int = 0
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -9,6 +9,11 @@
 `masking`    takes mails, tokens, numbers and the like out of what people and models wrote
 `watcher`    what is in memory for those who look on; `RecentQueries` are in no file
 
+`tracing`    `Tracer`: takes spans that are over, and has them sent by a thread of its own
+`otlp`       sends them to a collector; `durations` counts what MCP requests took, `otel_names` has
+             the names of the conventions, `http_post` is the way there
+`metrics`    what is counted for Prometheus; `prometheus` writes the page
+
 The disk gets numbers and names. Of arguments there is a hash, of results nothing. Queries stay in
 memory; with `observe.keep_queries` they are kept for a week, masked. The file is a matter of
 `toolcrib.store`. Whoever sees something happen makes the event: nothing here knows a search.
@@ -21,7 +26,11 @@ from toolcrib.lazy import lazy_names
 if TYPE_CHECKING:
     from toolcrib.observe.event_log import EventLog, Record, drop
     from toolcrib.observe.masking import mask_personal
-    from toolcrib.observe.recording import conversation_mark
+    from toolcrib.observe.metrics import METRICS, EventCounters, Metric, Samples, can_measure
+    from toolcrib.observe.otlp import OtlpExporter, OtlpTarget
+    from toolcrib.observe.prometheus import CONTENT_TYPE, metrics_page
+    from toolcrib.observe.recording import conversation_mark, one_line
+    from toolcrib.observe.tracing import SpanExporter, Tracer, can_export, child_of, in_call
     from toolcrib.observe.watcher import LoggedEvent, Watcher
 else:
     __getattr__, __dir__ = lazy_names(
@@ -29,17 +38,36 @@ else:
         {
             "event_log": ("EventLog", "Record", "drop"),
             "masking": ("mask_personal",),
-            "recording": ("conversation_mark",),
+            "metrics": ("METRICS", "EventCounters", "Metric", "Samples", "can_measure"),
+            "otlp": ("OtlpExporter", "OtlpTarget"),
+            "prometheus": ("CONTENT_TYPE", "metrics_page"),
+            "recording": ("conversation_mark", "one_line"),
+            "tracing": ("SpanExporter", "Tracer", "can_export", "child_of", "in_call"),
             "watcher": ("LoggedEvent", "Watcher"),
         },
     )
 
 __all__ = [
+    "CONTENT_TYPE",
+    "METRICS",
+    "EventCounters",
     "EventLog",
     "LoggedEvent",
+    "Metric",
+    "OtlpExporter",
+    "OtlpTarget",
     "Record",
+    "Samples",
+    "SpanExporter",
+    "Tracer",
     "Watcher",
+    "can_export",
+    "can_measure",
+    "child_of",
     "conversation_mark",
     "drop",
+    "in_call",
     "mask_personal",
+    "metrics_page",
+    "one_line",
 ]

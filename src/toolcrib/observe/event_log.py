@@ -19,6 +19,7 @@ from typing import Final, TypeAlias
 from toolcrib.errors import StoreError
 from toolcrib.model import Event, EventKind
 from toolcrib.observe.masking import mask_personal
+from toolcrib.observe.metrics import EventCounters
 from toolcrib.observe.recording import query_text, recorded
 from toolcrib.observe.watcher import LoggedEvent, RecentQueries, Watcher
 from toolcrib.store import EventFile
@@ -45,21 +46,26 @@ class EventLog:
     """Takes events. Safe to share between threads; the file is opened with the first of them.
 
     Without a file, events go to those who look on, and nowhere if nobody does. `keep_queries`: the
-    file gets the texts of queries too, masked. `dropped` counts events that are in no file, because
-    too many came at once or the file could not be written.
+    file gets the texts of queries too, masked. `counters` hear of every event. `dropped` counts
+    events that are in no file, because too many came at once or the file could not be written.
     """
 
     def __init__(
-        self, open_file: Callable[[], EventFile] | None = None, *, keep_queries: bool = False
+        self,
+        open_file: Callable[[], EventFile] | None = None,
+        *,
+        keep_queries: bool = False,
+        counters: EventCounters | None = None,
     ) -> None:
         self.dropped = 0
+        self.counters = counters
         self.queries = RecentQueries()
         self._open_file = open_file
         self._keep_queries = keep_queries
         self._file: EventFile | None = None
         self._waiting: deque[Event | MakeEvent] = deque()
         self._watchers: tuple[Watcher, ...] = ()
-        self._is_heard = open_file is not None
+        self._is_heard = self._is_kept = open_file is not None or counters is not None
         self._ids = count(1)
         self._woken, self._closing = Signal(), Signal()
         self._changing = Lock()
@@ -93,7 +99,7 @@ class EventLog:
         """Let them look on no longer."""
         with self._changing:
             self._watchers = tuple(each for each in self._watchers if each is not watcher)
-            self._is_heard = self._open_file is not None or bool(self._watchers)
+            self._is_heard = self._is_kept or bool(self._watchers)
 
     def close(self) -> None:
         """Write what waits, and end the thread. What comes after that is not kept."""
@@ -149,6 +155,8 @@ class EventLog:
             for each in logged:
                 if each.event.query:
                     self.queries.put(each.id, each.event.query)
+            if self.counters:
+                self.counters.add(events)
             for watcher in self._watchers:
                 self._show(watcher, logged)
         if self._crowded_out:

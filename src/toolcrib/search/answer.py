@@ -119,7 +119,8 @@ def _free(query: Query, search: Search, trace: SearchTrace) -> Answer:
     level = confidence_level(trace.chance) if trace.ranking else "none"
     notes = [_corrected(trace), answer.note or _unanswered_parts(answer, trace)]
     note = " ".join(filter(None, notes))
-    return replace(answer, confidence=level, chance=trace.chance, note=note)
+    looked_up = {"variants": len(trace.steps), "candidates": len(trace.ranking)}
+    return replace(answer, confidence=level, chance=trace.chance, note=note, **looked_up)
 
 
 def _corrected(trace: SearchTrace) -> str:

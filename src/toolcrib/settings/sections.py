@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
+from urllib.parse import urlsplit
 
 from toolcrib.model import PermissionKind, PrefetchMode
 from toolcrib.settings.declaration import setting
@@ -189,8 +190,18 @@ class CallSettings(Section):
     )
 
 
+def _is_collector(url: object) -> None:
+    parts = urlsplit(url) if isinstance(url, str) else None
+    if not parts or not url:
+        return
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("write the address of a collector, such as http://127.0.0.1:4318")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("no credentials in the address; name them in `observe.otlp_headers_env`")
+
+
 class ObserveSettings(Section):
-    """The log of events, beside the catalog file: searches, calls, approvals and the like."""
+    """What is told of searches, calls, approvals and the like: the log of events, traces."""
 
     enabled: bool = setting(
         default=True,
@@ -209,6 +220,39 @@ class ObserveSettings(Section):
         default=False,
         description="Whether the log keeps the text of queries for seven days. Mails, queries of"
         " URLs, tokens and numbers are masked. Without it, texts stay in memory.",
+    )
+    otlp: str = setting(
+        default="",
+        check=_is_collector,
+        description="The address of an OpenTelemetry collector that takes OTLP over HTTP, such as"
+        " `http://127.0.0.1:4318`. Traces and durations go there. Needs the extra `otel`. `OTEL_*`"
+        " variables are not read.",
+    )
+    otlp_headers_env: Mapping[str, str] = setting(
+        default=MappingProxyType[str, str]({}),
+        description="Headers for the collector: for each, the name of the environment variable"
+        " that holds its value.",
+    )
+    otlp_content: bool = setting(
+        default=False,
+        description="Whether traces have queries, names of hits, arguments and results in them.",
+    )
+    metrics: bool = setting(
+        default=False,
+        description="Whether the gateway has a page for Prometheus, `/metrics`. It opens with a key"
+        " of `toolcrib keys add NAME --metrics`. Needs the extra `metrics`.",
+    )
+    log_format: Literal["text", "json"] = setting(
+        default="text",
+        description="How the gateway writes its log: lines for people, or one JSON object a line.",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = setting(
+        default="info", description="From which level on the gateway writes to its log."
+    )
+    access_log: bool = setting(
+        default=False,
+        description="Whether the log has a line for each HTTP request: who, what, how it ended. A"
+        " refused request always has one.",
     )
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from toolcrib.store.pack import Pack, PackDamaged, set_pack_aside, write_pack
     from toolcrib.store.protocol import UseStore, VectorCache
     from toolcrib.store.reveals import StoredReveals
-    from toolcrib.store.rollups import HOUR_S, Rollup, RollupKey
+    from toolcrib.store.rollups import BOUNDS_S, HOUR_S, Rollup, RollupKey
     from toolcrib.store.seals import install_key
     from toolcrib.store.tickets import TicketBinding, TicketFile, TicketRow, TicketState
     from toolcrib.store.uses import (
@@ -63,7 +63,7 @@ else:
             "pack": ("Pack", "PackDamaged", "set_pack_aside", "write_pack"),
             "protocol": ("UseStore", "VectorCache"),
             "reveals": ("StoredReveals",),
-            "rollups": ("HOUR_S", "Rollup", "RollupKey"),
+            "rollups": ("BOUNDS_S", "HOUR_S", "Rollup", "RollupKey"),
             "seals": ("install_key",),
             "tickets": ("TicketBinding", "TicketFile", "TicketRow", "TicketState"),
             "uses": (
@@ -77,6 +77,7 @@ else:
     )
 
 __all__ = [
+    "BOUNDS_S",
     "HOUR_S",
     "Decision",
     "Decisions",

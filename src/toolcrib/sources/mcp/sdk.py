@@ -4,7 +4,8 @@ Importing this takes about half a second, so only what runs once a server is sta
 private names are the types of what a transport yields, and how a session stamps what it sends.
 """
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 import httpx2
@@ -67,7 +68,9 @@ from mcp_types import (
 )
 from mcp_types.methods import validate_server_result
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
+from opentelemetry import context as otel_context
 from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 # Codes of our own, in the range that JSON-RPC leaves to implementations: made up on this side for
@@ -152,6 +155,7 @@ __all__ = [
     "create_memory_object_stream",
     "create_task_group",
     "httpx2",
+    "in_trace",
     "is_traced",
     "jsonrpc_message_adapter",
     "later_fields",
@@ -176,6 +180,23 @@ def stamped(session: ClientSession, method: str, params: Mapping[str, Any]) -> d
 def later_fields(session: ClientSession, method: str) -> frozenset[str]:
     """The fields of a result that the session drops: those of later revisions than its own."""
     return _later_revision_fields(method, session.protocol_version or LATEST_HANDSHAKE_VERSION)
+
+
+@contextmanager
+def in_trace(meta: Mapping[str, str]) -> Generator[None]:
+    """Let what the session sends be part of the trace that this `_meta` names.
+
+    The session writes into `_meta` where it thinks it is: there it would put the client's span,
+    where ours belongs.
+    """
+    if not meta:
+        yield
+        return
+    token = otel_context.attach(TraceContextTextMapPropagator().extract(meta))
+    try:
+        yield
+    finally:
+        otel_context.detach(token)
 
 
 def is_traced() -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from toolcrib.errors import ConfigError, StoreError, ToolcribError
-from toolcrib.model import Json
+from toolcrib.model import Json, TellSpan
 from toolcrib.observe import Record, drop
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.config.server_entry import ServerEntry
@@ -68,11 +68,15 @@ class McpServers:
     `sources` are in the order of the files. `problems`, `broken` and `broken_files` are those of
     `ServerConfigs`. `decisions` is what was decided about tools; None before the first server.
     Connections live on a loop in the background, or on the loop that is given: see
-    `BackgroundLoop`. `record` hears of starts, ends and changed tools.
+    `BackgroundLoop`. `record` hears of starts, ends and changed tools, `tell` of requests.
     """
 
     def __init__(
-        self, state_folder: Path, loop: AbstractEventLoop | None = None, record: Record = drop
+        self,
+        state_folder: Path,
+        loop: AbstractEventLoop | None = None,
+        record: Record = drop,
+        tell: TellSpan | None = None,
     ) -> None:
         self.sources: tuple[McpSource, ...] = ()
         self.problems: tuple[str, ...] = ()
@@ -83,37 +87,42 @@ class McpServers:
         self._logins = state_folder / LOGINS_FOLDER
         self._loop = ServerLoop(loop)
         self.record = record
+        self._tell = tell
         self._state: InstallState | None = None
 
     @classmethod
-    def open(
+    def open(  # noqa: PLR0913 - what servers are given, each by its name
         cls,
         files: Sequence[Path],
         state_folder: Path,
         loop: AbstractEventLoop | None = None,
         rules: ServerRules = NO_RULES,
+        *,
         record: Record = drop,
+        tell: TellSpan | None = None,
     ) -> Self:
         """Every server in the files. A broken file counts as it was when it could last be read."""
-        servers = cls(state_folder, loop, record)
+        servers = cls(state_folder, loop, record, tell)
         servers.take(read_servers(files, LastGoodCopies(state_folder)), rules)
         return servers
 
     @classmethod
-    def open_added(
+    def open_added(  # noqa: PLR0913 - the same
         cls,
         server: str | Path | Mapping[str, Json],
         entry: ServerEntry,
         state_folder: Path,
         rules: ServerRules = NO_RULES,
+        *,
         record: Record = drop,
+        tell: TellSpan | None = None,
     ) -> Self:
         """What a program adds: one server by its name, or all of a file or a mapping.
 
         Raises `ConfigError` for the first thing that is wrong with it.
         """
         configs = read_program_servers(server, entry)
-        servers = cls(state_folder, record=record)
+        servers = cls(state_folder, record=record, tell=tell)
         servers.take(configs, rules)
         if servers.problems:
             servers.close()
@@ -198,7 +207,13 @@ class McpServers:
         trust = ServerTrust(config, state.decisions, identity)
         log = ServerLog.within(self._state_folder, config.id)
         memory = ServerMemory(
-            config.id, identity.config_hash, self._cache, trust, log, record=self.record
+            config.id,
+            identity.config_hash,
+            self._cache,
+            trust,
+            log,
+            record=self.record,
+            tell=self._tell,
         )
         return McpSource(config, memory, self._loop, LoginFile(self._logins, config.id))
 

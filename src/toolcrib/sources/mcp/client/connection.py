@@ -15,7 +15,12 @@ from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.client.active_calls import ActiveCalls, forward_log, mark_context
 from toolcrib.sources.mcp.client.client_features import ClientCallbacks
 from toolcrib.sources.mcp.client.list_requests import list_all
-from toolcrib.sources.mcp.client.round_trips import failed_outcome, outcome_of, run_request
+from toolcrib.sources.mcp.client.round_trips import (
+    failed_outcome,
+    outcome_of,
+    run_request,
+    trace_meta,
+)
 from toolcrib.sources.mcp.client.senders import UpstreamResult, pipe_sender, session_sender
 from toolcrib.sources.mcp.client.subscriptions import Subscriptions
 from toolcrib.sources.mcp.client.upstream_request import SUBSCRIPTIONS, UpstreamRequest
@@ -176,7 +181,7 @@ class Connection:
         if request.method in SUBSCRIPTIONS:
             return await self._subscriptions.of_resource(self._up, request)
         send = session_sender(self._up.session)
-        with self._calls.active(context):
+        with self._calls.active(context), sdk.in_trace(trace_meta(context)):
             mark_context(context)
             try:
                 return await run_request(send, request, context, self._config)

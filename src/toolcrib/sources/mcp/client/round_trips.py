@@ -62,10 +62,9 @@ async def run_request(
     def on_progress(done: float, total: float | None, message: str) -> None:
         context.progress(done, total, short_line(message, LONGEST_PROGRESS))
 
-    wants_log = context.log is not log_nowhere
     inputs = _Inputs({}, frozenset())
     for _ in range(MOST_ROUND_TRIPS):
-        params = _params(request, inputs, wants_log=wants_log)
+        params = _params(request, inputs, context)
         result = await send(request.method, params, on_progress)
         if not isinstance(result, sdk.InputRequiredResult):
             return result
@@ -73,14 +72,22 @@ async def run_request(
     raise InputUnanswered(f"asked again after each of {MOST_ROUND_TRIPS} replies")
 
 
-def _params(request: UpstreamRequest, inputs: _Inputs, *, wants_log: bool) -> JsonObject:
+def _params(request: UpstreamRequest, inputs: _Inputs, context: CallContext) -> JsonObject:
     params: dict[str, Json] = {**request.params, **inputs.params}
-    meta = dict(without_capabilities(inputs.withheld))
-    if wants_log:
+    meta = {**without_capabilities(inputs.withheld), **trace_meta(context)}
+    if context.log is not log_nowhere:
         meta[sdk.LOG_LEVEL_META_KEY] = "debug"  # the caller filters
     if meta:
         params["_meta"] = meta
     return params
+
+
+def trace_meta(context: CallContext) -> dict[str, str]:
+    """How a request says in `_meta` which trace it is part of; empty if it is part of none."""
+    if not context.trace:
+        return {}
+    meta = {"traceparent": context.trace}
+    return {**meta, "tracestate": context.trace_state} if context.trace_state else meta
 
 
 async def _inputs(

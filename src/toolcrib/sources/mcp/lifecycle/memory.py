@@ -12,7 +12,7 @@ from threading import RLock
 from typing import NamedTuple
 
 from toolcrib.errors import SourceError
-from toolcrib.model import Call, JsonObject
+from toolcrib.model import Call, JsonObject, TellSpan
 from toolcrib.observe import Record, drop
 from toolcrib.sources.mcp.lifecycle.cache import ListingHead, MCPToolsCache
 from toolcrib.sources.mcp.lifecycle.server_events import ServerEvents
@@ -73,7 +73,7 @@ class ServerMemory:
     `problem` says what is wrong with `known`, and is empty if nothing is. `in_use`: it stays in
     memory. `on_kept` is called when a listing was kept; `on_offers_changed` are called with the
     kinds of offers that have changed: both in the thread that writes. What happens to the server
-    goes into its `log`, and `record` hears of it.
+    goes into its `log`, and `record` hears of it; `tell` hears of requests to it, if anybody does.
     """
 
     def __init__(  # noqa: PLR0913 - what a server's memory is given, each by its name
@@ -85,6 +85,7 @@ class ServerMemory:
         log: ServerLog | None = None,
         *,
         record: Record = drop,
+        tell: TellSpan | None = None,
     ) -> None:
         self._server = server
         self._hash = config_hash
@@ -96,6 +97,7 @@ class ServerMemory:
         self.trust = trust
         self.log = log or ServerLog(server)
         self._events = ServerEvents(server, record)
+        self.tell = tell
         self.problem = ""
         self.in_use = False
         self.on_kept: Callable[[], object] = lambda: None

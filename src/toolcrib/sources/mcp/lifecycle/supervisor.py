@@ -27,6 +27,7 @@ from toolcrib.sources.mcp.lifecycle.notifications import (
 )
 from toolcrib.sources.mcp.lifecycle.server_loop import CallSlots, ServerLoop, on_callers_loop
 from toolcrib.sources.mcp.lifecycle.startup import ServerStart, StartPhase, StartProgress
+from toolcrib.sources.mcp.lifecycle.upstream_spans import UpstreamSpan, start_span
 from toolcrib.sources.mcp.oauth.login_file import LoginFile
 from toolcrib.sources.mcp.outcome import StartFailed, StartFailure, refusal
 
@@ -113,7 +114,8 @@ class ServerSupervisor:
                 connection, context = await self._ready(context, check)
                 try:
                     deadline = context.deadline.sooner(self.config.call_timeout_s)
-                    outcome = await connection.request(request, replace(context, deadline=deadline))
+                    context = replace(context, deadline=deadline)
+                    outcome = await self._send(connection, request, context)
                 finally:
                     self._slots.leave()
                 return self._learn_from(outcome)
@@ -123,6 +125,20 @@ class ServerSupervisor:
             return self._refusal(error.code, error.advice, retryable=error.retryable)
         finally:
             self._breaker.leave()
+
+    async def _send(
+        self, connection: "Connection", request: UpstreamRequest, context: CallContext
+    ) -> Outcome:
+        tell = self.memory.tell
+        if tell is None:
+            return await connection.request(request, context)
+        span = UpstreamSpan(context)
+        try:
+            outcome = await connection.request(request, span.context)
+            span.code = outcome.error.code if outcome.error else ""
+        finally:
+            tell(span.sent(request, self.config))
+        return outcome
 
     async def _ready(
         self, context: CallContext, check: Callable[[], None]
@@ -135,7 +151,9 @@ class ServerSupervisor:
             connection = self._connection
             if connection is None or connection.lost:
                 progress = StartProgress(self.config.id, context, lambda: self.phase)
-                connection, context = await progress.until(self._awake()), progress.after()
+                with start_span(self.memory.tell, context, self.config.id):
+                    connection = await progress.until(self._awake())
+                context = progress.after()
             async with asyncio.timeout(context.deadline.left_s):
                 await self._slots.enter()
                 await self._check_fresh(connection, check)
