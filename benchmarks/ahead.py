@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
-from toolcrib.embed import CachedEmbedder, Embedder
+from toolcrib.embed import CachedEmbedder, Embedder, QueryEmbedder
 from toolcrib.index import SomeArms
 from toolcrib.model import Variant
 from toolcrib.search import Search
@@ -31,8 +31,10 @@ def kept_vectors(folder: Path | None) -> Generator[VectorCache]:
 
 
 def embed_ahead(embedder: Embedder, cache: VectorCache, texts: Iterable[str]) -> CachedEmbedder:
-    """The embedder with these texts known."""
+    """The embedder with these texts known; one that reads queries its own way knows nothing yet."""
     cached = CachedEmbedder(embedder, cache, chunk=AT_ONCE)
+    if isinstance(embedder, QueryEmbedder):
+        return cached
     cached.embed(sorted(set(texts), key=len), progress=_tell)
     return cached
 
@@ -55,7 +57,7 @@ class _Heard:
 
     texts: dict[str, None]
 
-    def __call__(self, variants: Sequence[Variant]) -> Sequence[Variant]:
+    def __call__(self, variants: Sequence[Variant], **_how: bool) -> Sequence[Variant]:
         self.texts.update(dict.fromkeys(variant.text for variant in variants))
         return variants
 

@@ -122,7 +122,7 @@ def _kinds(search: Search) -> Mapping[str, Search]:
     }
 
 
-def _no_look(_text: str, _entries: Sequence[Entry]) -> Mapping[str, float]:
+def _no_look(_text: str, _entries: Sequence[Entry], **_how: bool) -> Mapping[str, float]:
     return {}
 
 

@@ -4,6 +4,7 @@ pieces.txt      the vocabulary, one piece a line
 simplified.txt  traditional characters, each followed by its simplified form
 words.npy       the vectors of the pieces, 8 bits a number: a file of its own, to be mapped
 weights.npz     the rest: 8 bits a number, and the size of a step for every row; some in 16 bits
+query.npz       the network for queries, the same way; it has the pieces of the model
 
     python -m training.export MODEL OUT
 
@@ -17,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed.bundled.embedder import load_weights
-from toolcrib.embed.bundled.network import matrix
+from toolcrib.embed.bundled.embedder import QUERY_WEIGHTS, load_query_weights, load_weights
+from toolcrib.embed.bundled.network import Stored, matrix
 from training.tensors import lines
 
 Floats = NDArray[np.float32]
@@ -48,7 +49,15 @@ def store(arrays: Mapping[str, NDArray[np.floating]], out: Path, name: str) -> N
 
 def shipped(folder: Path) -> dict[str, Floats]:
     """The weights of a model that the package ships, in full."""
-    arrays = load_weights(folder)
+    return _in_full(load_weights(folder))
+
+
+def shipped_query(folder: Path) -> dict[str, Floats]:
+    """The same of its network for queries."""
+    return _in_full(load_query_weights(folder))
+
+
+def _in_full(arrays: Stored) -> dict[str, Floats]:
     return {
         name: matrix(arrays, name) if f"{name}.step" in arrays else array.astype(np.float32)
         for name, array in arrays.items()
@@ -63,15 +72,22 @@ def rounded(rows: Floats) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
     return np.clip(np.round(rows / safe[:, None]), -127, 127).astype(np.int8), step
 
 
-def export(arrays: Mapping[str, Floats], bundle: Path, out: Path) -> None:
-    """Write the files of the model."""
-    out.mkdir(parents=True, exist_ok=True)
+def rounded_all(arrays: Mapping[str, Floats]) -> dict[str, NDArray[np.generic]]:
+    """Matrices rounded, with their steps; the rest in 16 bits."""
     written: dict[str, NDArray[np.generic]] = {}
     for name, array in arrays.items():
         if array.ndim == 2:
             written[name], written[f"{name}.step"] = rounded(array)
         else:
             written[name] = array.astype(np.float16)
+    return written
+
+
+def export(arrays: Mapping[str, Floats], bundle: Path, out: Path) -> None:
+    """Write the files of the model; a student of the one before goes, which would not fit."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / QUERY_WEIGHTS).unlink(missing_ok=True)
+    written = rounded_all(arrays)
     np.save(out / "words.npy", written.pop("words.weight"))
     np.savez(out / "weights.npz", **written)
     pieces = [row[0] for row in lines(bundle / "pieces.txt")]

@@ -18,13 +18,13 @@ POSITIONS = 128
 class Layer(nn.Module):
     """Attention and a feed-forward net, each added to its input and normalised."""
 
-    def __init__(self) -> None:
+    def __init__(self, inner: int = INNER) -> None:
         super().__init__()
         self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
         self.out = nn.Linear(WIDTH, WIDTH)
         self.norm1 = nn.LayerNorm(WIDTH, EPS)
-        self.up = nn.Linear(WIDTH, INNER)
-        self.down = nn.Linear(INNER, WIDTH)
+        self.up = nn.Linear(WIDTH, inner)
+        self.down = nn.Linear(inner, WIDTH)
         self.norm2 = nn.LayerNorm(WIDTH, EPS)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -58,12 +58,12 @@ class Encoder(nn.Module):
     `read` gives the vectors of tokens too, for the second look.
     """
 
-    def __init__(self, pieces: int, positions: int, layers: int) -> None:
+    def __init__(self, pieces: int, positions: int, layers: int, inner: int = INNER) -> None:
         super().__init__()
         self.words = nn.Embedding(pieces, WIDTH)
         self.positions = nn.Embedding(positions, WIDTH)
         self.norm = nn.LayerNorm(WIDTH, EPS)
-        self.layers = nn.ModuleList(Layer() for _ in range(layers))
+        self.layers = nn.ModuleList(Layer(inner) for _ in range(layers))
         self.tokens = nn.Linear(WIDTH, TOKEN_WIDTH, bias=False)
         self.weigh = nn.Linear(WIDTH, 1)
         nn.init.orthogonal_(self.tokens.weight, generator=torch.Generator().manual_seed(1))
@@ -71,26 +71,33 @@ class Encoder(nn.Module):
         nn.init.zeros_(self.weigh.bias)
 
     def forward(self, numbers: Tensor) -> Tensor:
-        return _mean(self._states(numbers), numbers > 0)
+        return _mean(self.states(numbers)[-1], numbers > 0)
 
     def read(self, numbers: Tensor) -> Reading:
         """The vectors of texts and of their tokens."""
-        x, real = self._states(numbers), numbers > 0
+        return self.reading(self.states(numbers)[-1], numbers)
+
+    def reading(self, x: Tensor, numbers: Tensor) -> Reading:
+        """The same, from the state of the last layer."""
+        real = numbers > 0
         tokens = functional.normalize(self.tokens(x).float(), dim=-1)
         weights = self.weigh(x).float().squeeze(-1).sigmoid()
         inner = real.clone()
         inner[:, 0] = False
         return Reading(_mean(x, real), tokens, weights * inner, inner)
 
-    def _states(self, numbers: Tensor) -> Tensor:
-        real = numbers > 0
+    def states(self, numbers: Tensor) -> list[Tensor]:
+        """What every layer makes of the pieces, the last one last; without layers the pieces."""
         x = self.words(numbers)
-        if len(self.layers):
-            x = self.norm(x + self.positions.weight[: numbers.shape[1]])
-            mask = real[:, None, None, :]
-            for layer in self.layers:
-                x = layer(x, mask)
-        return x
+        if not len(self.layers):
+            return [x]
+        x = self.norm(x + self.positions.weight[: numbers.shape[1]])
+        mask = (numbers > 0)[:, None, None, :]
+        found: list[Tensor] = []
+        for layer in self.layers:
+            x = layer(x, mask)
+            found.append(x)
+        return found
 
 
 def _mean(x: Tensor, real: Tensor) -> Tensor:
@@ -101,7 +108,8 @@ def _mean(x: Tensor, real: Tensor) -> Tensor:
 def loaded(arrays: Mapping[str, NDArray[np.float32]]) -> Encoder:
     """An encoder with these weights, as large as they are; what they lack begins anew."""
     layers = sum(name.endswith("qkv.weight") for name in arrays)
-    encoder = Encoder(len(arrays["words.weight"]), len(arrays["positions.weight"]), layers)
+    inner = len(arrays["layers.0.up.weight"]) if layers else INNER
+    encoder = Encoder(len(arrays["words.weight"]), len(arrays["positions.weight"]), layers, inner)
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
     encoder.load_state_dict(encoder.state_dict() | tensors)
     return encoder

@@ -2,13 +2,14 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
 from toolcrib.embed.bundled.embedder import MOST_PIECES, START, load_tokenizer
 from training import export
-from training.network import loaded
+from training.network import Encoder, loaded
 
 TEXTS = (
     "read a file",
@@ -23,10 +24,9 @@ KEPT = 8
 """How many of the numbers of each vector are stored: they depend on all of the network."""
 
 
-def references(model: Path) -> list[dict[str, object]]:
+def references(model: Path, encoder: Encoder) -> list[dict[str, object]]:
     """Each text with its piece numbers and the first numbers of its vector."""
     tokenizer = load_tokenizer(model)
-    encoder = loaded(export.shipped(model))
     found: list[dict[str, object]] = []
     for text in TEXTS:
         numbers = tokenizer.numbers(text, most=MOST_PIECES)
@@ -46,7 +46,15 @@ def references(model: Path) -> list[dict[str, object]]:
 
 def write(model: Path, out: Path) -> None:
     """Write those of the model in a folder to a file."""
-    rows = references(model)
+    _write(references(model, loaded(export.shipped(model))), out)
+
+
+def write_query(model: Path, out: Path) -> None:
+    """The same of its network for queries."""
+    _write(references(model, loaded(export.shipped_query(model))), out)
+
+
+def _write(rows: Sequence[object], out: Path) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     sys.stderr.write(f"{len(rows)} texts in {out}\n")

@@ -133,7 +133,7 @@ def _weights(pieces: int) -> dict[str, NDArray[np.float32]]:
 def _write_sets(sets: Path, own: own_text.Own) -> None:
     rows = list(islice(_tools(own), TOOLS))
     pool = sets / POOL
-    _write_json(pool / "tools.jsonl", rows[:LABELLED])
+    _write_json(pool / "tools.jsonl", [{"source": "metatool", **row} for row in rows[:LABELLED]])
     asked = [{"source": "metatool", **_asked(row, "positive")} for row in rows[:LABELLED]]
     _write_json(pool / "pairs.jsonl", asked)
     _write_json(pool / "mcp_docs_unlabelled.jsonl", rows[LABELLED:])

@@ -40,6 +40,6 @@ def test_vectors_are_made_once(tmp_path: Path, capsys: pytest.CaptureFixture[str
     for _ in range(2):
         with kept_vectors(tmp_path) as cache:
             known = embed_ahead(embedder, cache, ["long text", "a", "a"])
-            assert known.embed(["a"], keep=False).shape == (1, 4)
+            assert known.embed_queries(["a"]).shape == (1, 4)
     assert embedder.asked == ["a", "long text"]
     assert "2 of 2 vectors" in capsys.readouterr().err

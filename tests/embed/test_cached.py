@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from tests.embed.dict_cache import DictCache
 from tests.embed.hash_embedder import HashEmbedder
-from tests.embed.word_embedder import WordEmbedder, tokens_of
+from tests.embed.word_embedder import AskedEmbedder, WordEmbedder, tokens_of
 from toolcrib.embed import CachedEmbedder
-from toolcrib.embed.cached import BY_WORDS, QUERIES, RecentReadings, text_hash
+from toolcrib.embed.cached import BY_WORDS, QUERIES, RecentReadings, _hash, text_hash
 from toolcrib.embed.protocol import TOKEN_WIDTH, TextReading, Tokens, unit_rows
 from toolcrib.errors import EmbedError
 from toolcrib.store import SqliteStore, VectorFile
@@ -24,7 +24,7 @@ ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=5)
 def test_it_gives_what_the_embedder_gives(calls, chunk, recent):
     cached = CachedEmbedder(HashEmbedder(), DictCache(), chunk=chunk, recent=recent)
     for number, texts in enumerate(calls):
-        rows = cached.embed(texts, keep=number % 2 == 0)
+        rows = cached.embed_queries(texts) if number % 2 else cached.embed(texts)
         given_rows = unit_rows(HashEmbedder().embed(texts), count=len(texts))
         np.testing.assert_array_equal(rows, given_rows)
 
@@ -75,8 +75,8 @@ def test_a_query_is_remembered_but_not_kept():
     cache = DictCache()
     embedder = HashEmbedder()
     cached = CachedEmbedder(embedder, cache)
-    cached.embed(["query"], keep=False)
-    cached.embed(["query"], keep=False)
+    cached.embed_queries(["query"])
+    cached.embed_queries(["query"])
     assert embedder.asked == [["query"]]
     assert not cache.kept
 
@@ -85,7 +85,7 @@ def test_the_text_not_asked_for_longest_is_forgotten_first():
     embedder = HashEmbedder()
     cached = CachedEmbedder(embedder, DictCache(), recent=2)
     for text in ["a", "b", "a", "c", "a", "b"]:
-        cached.embed([text], keep=False)
+        cached.embed_queries([text])
     assert embedder.asked == [["a"], ["b"], ["c"], ["b"]]
 
 
@@ -192,7 +192,7 @@ def test_others_who_read_meanwhile_cost_no_tokens():
         def read(self, texts):
             made = super().read(texts)
             if texts == ["tool"]:
-                cached.embed([f"query {n}" for n in range(QUERIES + 1)], keep=False)
+                cached.embed_queries([f"query {n}" for n in range(QUERIES + 1)])
             return made
 
     cache = DictCache()
@@ -205,7 +205,7 @@ def test_a_query_is_read_once_and_leaves_nothing_in_the_store():
     cache = DictCache()
     embedder = WordEmbedder()
     cached = CachedEmbedder(embedder, cache)
-    cached.embed(["send it"], keep=False)
+    cached.embed_queries(["send it"])
     reading = cached.read("send it")
     assert reading is not None
     assert cached.read("send it") is reading
@@ -213,6 +213,58 @@ def test_a_query_is_read_once_and_leaves_nothing_in_the_store():
     assert reading.weights.tolist() == [4, 2]
     assert not cache.kept
     assert not tokens_by_text(cached, ["send it"])
+
+
+def test_a_text_is_read_as_tool_and_as_query_whichever_comes_first():
+    [as_tool], [as_query] = AskedEmbedder().embed(["ab c"]), AskedEmbedder().embed(["c ba"])
+    for tool_first in (True, False):
+        cache = DictCache()
+        cached = CachedEmbedder(AskedEmbedder(), cache)
+        if tool_first:
+            cached.embed(["ab c"])
+        for _ in range(2):
+            np.testing.assert_array_equal(cached.embed_queries(["ab c"])[0], as_query)
+            reading = cached.read("ab c")
+            assert reading is not None
+            assert reading.tokens.tobytes() == tokens_of(["c", "ba"]).tobytes()
+            np.testing.assert_array_equal(cached.embed(["ab c"])[0], as_tool)
+        assert {key for _, key in cache.kept} == {text_hash("ab c")}
+        assert (
+            tokens_by_text(cached, ["ab c"])["ab c"].tobytes() == tokens_of(["ab", "c"]).tobytes()
+        )
+
+
+def test_what_the_store_has_of_a_tool_is_no_query():
+    cache = DictCache()
+    CachedEmbedder(AskedEmbedder(), cache).embed(["ab c"])
+    [row] = CachedEmbedder(AskedEmbedder(), cache).embed_queries(["ab c"])
+    np.testing.assert_array_equal(row, AskedEmbedder().embed(["c ba"])[0])
+
+
+def test_a_query_that_is_read_closely_is_read_as_a_tool_and_not_kept():
+    cache, embedder = DictCache(), AskedEmbedder()
+    cached = CachedEmbedder(embedder, cache)
+    cached.embed_queries(["ab c"])
+    [row] = cached.embed_queries(["ab c"], closely=True)
+    reading = cached.read("ab c", closely=True)
+    assert reading is not None
+    np.testing.assert_array_equal(row, AskedEmbedder().embed(["ab c"])[0])
+    assert reading.tokens.tobytes() == tokens_of(["ab", "c"]).tobytes()
+    assert (embedder.asked, embedder.queries) == ([["ab c"]], [["ab c"]])
+    assert not cache.kept
+
+
+def test_a_query_that_is_read_closely_takes_what_the_store_has():
+    cache, embedder = DictCache(), AskedEmbedder()
+    CachedEmbedder(AskedEmbedder(), cache).embed(["ab c"])
+    CachedEmbedder(embedder, cache).embed_queries(["ab c"], closely=True)
+    assert not embedder.asked
+    assert not embedder.queries
+
+
+def test_no_tool_has_the_hash_of_a_query():
+    """Whatever a server writes: a hash of a query is longer."""
+    assert len(_hash("a", apart=True)) > len(text_hash("a")) == len(_hash("a", apart=False))
 
 
 def test_a_query_that_was_forgotten_is_read_again():
@@ -230,7 +282,7 @@ def test_a_query_that_was_forgotten_is_read_again():
 def test_readings_in_memory_are_bounded():
     cached = CachedEmbedder(WordEmbedder(), DictCache())
     cached.embed([f"tool {n}" for n in range(3 * QUERIES)])
-    cached.embed([f"query {n}" for n in range(3 * QUERIES)], keep=False)
+    cached.embed_queries([f"query {n}" for n in range(3 * QUERIES)])
     assert len(cached._readings._readings) == QUERIES
 
 

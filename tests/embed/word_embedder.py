@@ -22,6 +22,18 @@ class WordEmbedder(HashEmbedder):
         return TextReading(row, tokens_of(words), weights)
 
 
+class AskedEmbedder(WordEmbedder):
+    """Reads queries in another way than tools: backwards. Remembers both apart."""
+
+    def __init__(self):
+        super().__init__()
+        self.queries: list[list[str]] = []
+
+    def read_queries(self, texts):
+        self.queries.append(list(texts))
+        return WordEmbedder().read([text[::-1] for text in texts])
+
+
 def tokens_of(words):
     """A row of 8-bit numbers for each word, any bits among them."""
     twice = b"".join(text_hash(word) * 2 for word in words)

@@ -176,7 +176,7 @@ def test_an_index_that_knows_more_than_the_pool_reveals_nothing_of_it(search: Se
 def test_wordings_are_given_their_vectors_all_at_once(search: Search):
     asked: list[list[str]] = []
 
-    def vectors(some: Sequence[Variant]) -> Sequence[Variant]:
+    def vectors(some: Sequence[Variant], **_how: bool) -> Sequence[Variant]:
         asked.append([each.text for each in some])
         return some
 

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.embed.dict_cache import DictCache
 from tests.embed.hash_embedder import HashEmbedder
-from tests.embed.word_embedder import WordEmbedder
+from tests.embed.word_embedder import AskedEmbedder, WordEmbedder
 from tests.workshop import (
     ENGINES,
     HIDDEN,
@@ -27,6 +28,9 @@ from toolcrib.embed import CachedEmbedder, Embedder
 from toolcrib.index import Catalog, MemoryEngine, SqliteEngine
 from toolcrib.model import Capability, Entry, EntryGroups, Match, Query
 from toolcrib.search import Search, answer_query
+from toolcrib.search.confidence import BROAD
+from toolcrib.search.pipeline import no_look
+from toolcrib.search.rules import Fusion
 from toolcrib.search.second_look import (
     CLOSED,
     LOOK,
@@ -167,7 +171,7 @@ def test_both_engines_answer_alike(text: str):
 def test_the_look_is_at_the_first_visible_matches_and_at_no_other():
     asked: list[Sequence[Entry]] = []
 
-    def look(_text: str, entries: Sequence[Entry]) -> Mapping[str, float]:
+    def look(_text: str, entries: Sequence[Entry], **_how: bool) -> Mapping[str, float]:
         asked.append(entries)
         return {entry.name: 1.0 for entry in [*entries, *search.entries.values()]}
 
@@ -183,7 +187,7 @@ def test_the_look_is_at_the_first_visible_matches_and_at_no_other():
 def test_the_look_is_at_the_text_as_it_was_corrected():
     asked: list[str] = []
 
-    def look(text: str, _entries: Sequence[Entry]) -> Mapping[str, float]:
+    def look(text: str, _entries: Sequence[Entry], **_how: bool) -> Mapping[str, float]:
         asked.append(text)
         return {}
 
@@ -192,12 +196,67 @@ def test_the_look_is_at_the_text_as_it_was_corrected():
     assert asked == ["send a message"]
 
 
+TASK = "read a text file and send a message in Slack"
+PARTS = ["read a text file", "send a message in Slack"]
+
+
+@contextmanager
+def heard(*more: Capability) -> Generator[tuple[Search, AskedEmbedder]]:
+    """A search whose embedder has forgotten which tools it has read."""
+    embedder = AskedEmbedder()
+    with searching("memory", embedder, *more) as search:
+        embedder.asked.clear()
+        yield search, embedder
+
+
+@pytest.mark.parametrize("fusion", get_args(Fusion))
+def test_what_asks_for_one_thing_is_read_as_a_query(fusion: Fusion):
+    with heard() as (search, embedder):
+        replace(search, rules=replace(search.rules, fusion=fusion)).trace(PARTS[0], depth=None)
+    assert not embedder.asked
+    assert embedder.queries[0][0] == PARTS[0]
+    assert len(embedder.queries) == 1
+
+
+def test_what_asks_for_several_things_is_read_closely_and_so_are_its_parts():
+    with heard() as (search, embedder):
+        for part in PARTS:
+            search.trace(part, depth=None)
+        assert embedder.queries == [[part] for part in PARTS]
+        trace = search.trace(TASK, depth=None)
+    assert [part.text for part in trace.parts] == PARTS
+    assert embedder.asked == [[text] for text in (TASK, *PARTS)]
+    assert len(embedder.queries) == len(PARTS)
+
+
+def test_by_ranks_what_asks_for_several_things_is_read_closely_too():
+    with heard() as (search, embedder):
+        replace(search, rules=replace(search.rules, fusion="rrf")).trace(TASK, depth=None)
+    assert {TASK, *PARTS} <= {*embedder.asked[0]}
+    assert not embedder.queries
+
+
+def test_a_name_is_read_as_a_query_though_it_sounds_like_two_things():
+    tool = mcp("files", "read_file_and_send_message")
+    with heard(tool) as (search, embedder):
+        trace = search.trace("read file and send message", depth=None)
+    assert not trace.parts
+    assert embedder.queries == [["read file and send message"]]
+    assert not embedder.asked
+
+
+def test_the_web_is_read_closely():
+    with heard() as (search, embedder):
+        replace(search, calibrated_cosines=True).is_broad([])
+    assert (embedder.asked, embedder.queries) == ([[BROAD]], [])
+
+
 @pytest.mark.parametrize("text", QUERIES)
 def test_switched_off_the_order_is_that_of_the_arms(text: str):
     with searching("memory", WordEmbedder()) as search:
         rules = replace(search.rules, second_look="off")
         off = ranking(replace(search, rules=rules), text)
-        assert off == ranking(replace(search, look=lambda _text, _entries: {}), text)
+        assert off == ranking(replace(search, look=no_look), text)
         assert off != ranking(search, text)
 
 

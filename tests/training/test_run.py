@@ -4,20 +4,27 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import copytree
+from typing import Any
 
 import numpy as np
 import pytest
 
 from toolcrib.embed.bundled.embedder import (
+    QUERY_WEIGHTS,
     START,
+    load_query_weights,
     load_tokenizer,
     load_weights,
     many_texts_network,
 )
 from toolcrib.embed.bundled.network import Network
+from toolcrib.embed.bundled.onnx import OnnxNetwork
+from training import tiny
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = Path(str(files("toolcrib.embed.bundled"))) / "model"
@@ -35,7 +42,11 @@ pytestmark = [
 
 
 def run(work: Path, *more: str) -> None:
-    command = [sys.executable, "-m", "training.run", "--tiny", "--work", str(work), *more]
+    python("training.run", "--tiny", "--work", str(work), *more)
+
+
+def python(module: str, *arguments: str) -> None:
+    command = [sys.executable, "-m", module, *arguments]
     env = {**os.environ, **SETTINGS}
     done = subprocess.run(
         command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=900, check=False
@@ -52,20 +63,40 @@ def test_a_tiny_model_is_made_by_one_command_and_runs(tmp_path):
     run(tmp_path)
     assert times(SHIPPED) == before
     model = tmp_path / "tiny/made/src/toolcrib/embed/bundled/model"
-    assert times(model).keys() == before.keys()
+    assert times(model).keys() == before.keys() - {QUERY_WEIGHTS}
     written = tmp_path / "tiny/made/tests/embed/bundled/reference.json"
     rows = json.loads(written.read_text(encoding="utf-8"))
     assert any(row["numbers"] for row in rows)
     for network in (Network(load_weights(model)), many_texts_network(model)):
         assert network
-        for row in rows:
-            assert load_tokenizer(model).numbers(row["text"], most=127) == row["numbers"]
-            read = network([[START, *row["numbers"]]])
-            [vector] = read.vectors
-            np.testing.assert_allclose(vector[: len(row["vector"])], row["vector"], atol=2e-3)
-            token = read.tokens[-1, : len(row["token"])]
-            np.testing.assert_allclose(token, row["token"], atol=2e-3)
-            np.testing.assert_allclose(read.weights[1:], row["weights"], atol=2e-3)
+        check(network, model, rows)
+
+
+def check(network: Network | OnnxNetwork, model: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """That a network reads as PyTorch does."""
+    for row in rows:
+        assert load_tokenizer(model).numbers(row["text"], most=127) == row["numbers"]
+        read = network([[START, *row["numbers"]]])
+        [vector] = read.vectors
+        np.testing.assert_allclose(vector[: len(row["vector"])], row["vector"], atol=2e-3)
+        token = read.tokens[-1, : len(row["token"])]
+        np.testing.assert_allclose(token, row["token"], atol=2e-3)
+        np.testing.assert_allclose(read.weights[1:], row["weights"], atol=2e-3)
+
+
+def test_a_small_student_of_the_shipped_model_is_taught_and_runs(tmp_path):
+    texts, student, written = (tmp_path / name for name in ("t.npz", "s.npz", "reference.json"))
+    sets, model = tiny.write(tmp_path / "tiny"), tmp_path / "model"
+    copytree(SHIPPED, model)
+    (model / QUERY_WEIGHTS).unlink()
+    python("training.query_texts", str(texts), "--bench-dir", str(sets), "--made", "50")
+    learn = "--layers 0 5 --inner 64 --seconds 20 --tokens 800 --bank 40 --measured 20".split()
+    python("training.query_student", str(texts), str(model), str(student), *learn)
+    python("training.query_export", str(student), str(model), str(written))
+    small = load_query_weights(model)
+    assert small["layers.1.up.weight"].shape == (64, 384)
+    assert "layers.2.up.weight" not in small
+    check(Network(small), model, json.loads(written.read_text(encoding="utf-8")))
 
 
 def test_the_last_mix_counts_each_fit_as_often_as_the_recipe_says():

@@ -3,10 +3,12 @@
     settings → make_embedder → Embedder → CachedEmbedder → rows of length 1
 
 protocol    `Embedder`: one row a text, each of length 1, or `EmbedError`; never fewer rows;
-            `TokenEmbedder`: the words of a text apart as well, for the second look
+            `TokenEmbedder`: the words of a text apart as well, for the second look;
+            `QueryEmbedder`: queries are read in another way than tools
 factory     `make_embedder`: which embedder the settings name
-bundled/    the model that comes with Toolcrib, on numpy; nothing to install. A process that reads
-            many texts goes on with onnxruntime, if that is there
+bundled/    the model that comes with Toolcrib, on numpy; nothing to install. Queries go through a
+            smaller network than tools. A process that reads many tools goes on with onnxruntime, if
+            that is there
 local       models on this machine, through fastembed, model2vec or sentence-transformers
 openai      any HTTP endpoint that speaks OpenAI's embeddings API: batches, retries, deadline
 cached      asks an embedder only for texts that neither memory nor the store has
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from toolcrib.embed.protocol import (
         TOKEN_STEPS,
         Embedder,
+        QueryEmbedder,
         TextReading,
         TokenEmbedder,
         Tokens,
@@ -45,7 +48,14 @@ else:
             "bundled.embedder": ("BUNDLED_MODEL",),
             "cached": ("CachedEmbedder", "text_hash"),
             "factory": ("make_embedder",),
-            "protocol": ("TOKEN_STEPS", "Embedder", "TextReading", "TokenEmbedder", "Tokens"),
+            "protocol": (
+                "TOKEN_STEPS",
+                "Embedder",
+                "QueryEmbedder",
+                "TextReading",
+                "TokenEmbedder",
+                "Tokens",
+            ),
         },
     )
 
@@ -54,6 +64,7 @@ __all__ = [
     "TOKEN_STEPS",
     "CachedEmbedder",
     "Embedder",
+    "QueryEmbedder",
     "TextReading",
     "TokenEmbedder",
     "Tokens",

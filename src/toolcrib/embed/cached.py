@@ -2,6 +2,9 @@
 
 Of an embedder that reads word by word the tokens are kept beside the vectors: those of tools in
 the store, as rows of 32-bit numbers like all else there; those of queries in memory alone.
+
+Where an embedder reads queries in another way than tools, one text has two vectors. Queries that
+are read so are known by a hash of their own, and never meet the store.
 """
 
 from collections import OrderedDict
@@ -16,6 +19,7 @@ from numpy.typing import NDArray
 from toolcrib.embed.protocol import (
     TOKEN_WIDTH,
     Embedder,
+    QueryEmbedder,
     TextReading,
     TokenEmbedder,
     Tokens,
@@ -29,6 +33,8 @@ Vectors = Mapping[bytes, NDArray[np.float32]]
 
 BY_WORDS = " by words"
 """What the name of a model ends with where its tokens are kept."""
+QUERY = b"query"
+"""What stands before the hash of a query that is read in another way than tools."""
 QUERIES = 256
 """So many of the last queries are kept word by word."""
 
@@ -47,6 +53,7 @@ class CachedEmbedder:
     ) -> None:
         self.model = embedder.model
         self._embedder = embedder
+        self._tells_queries = isinstance(embedder, QueryEmbedder)
         self._cache = cache
         self._chunk = chunk
         self._recent = RecentVectors(recent)
@@ -58,23 +65,38 @@ class CachedEmbedder:
         self,
         texts: Sequence[str],
         *,
-        keep: bool = True,
         progress: Callable[[int, int], None] = lambda _done, _all: None,
     ) -> NDArray[np.float32]:
-        """As every embedder. Raises what the cache raises, too.
+        """As every embedder, for tools. Raises what the cache raises, too.
 
-        `keep=False` is for queries: the store is read but not written, so that a search waits
-        for no writer and leaves nothing behind. `progress` hears how many different texts are
-        done, of how many: at first, and after each chunk.
+        `progress` hears how many different texts are done, of how many: at first, and after each
+        chunk.
         """
         hashes = [text_hash(text) for text in texts]
         by_hash = dict(zip(hashes, texts, strict=True))
-        vectors = self._whole(list(by_hash)) if keep else self._lookup(list(by_hash))
+        vectors = self._whole(list(by_hash))
         progress(len(vectors), len(by_hash))
-        missing = {key: text for key, text in by_hash.items() if key not in vectors}
-        for chunk in self._computed(missing, keep=keep):
-            vectors.update(chunk)
+        for chunk in self._chunks(by_hash, vectors):
+            made = self._embedded(chunk)
+            self._keep(made)
+            vectors |= made.vectors
             progress(len(vectors), len(by_hash))
+        self._recent.add(vectors)
+        return self._rows([vectors[key] for key in hashes])
+
+    def embed_queries(self, texts: Sequence[str], *, closely: bool = False) -> NDArray[np.float32]:
+        """As every embedder, for queries. Raises what the cache raises, too.
+
+        `closely` they are read as tools are, even by an embedder that has another way. The store is
+        read for those alone and never written, so that a search waits for no writer and leaves
+        nothing behind.
+        """
+        apart = self._tells_queries and not closely
+        hashes = [_hash(text, apart=apart) for text in texts]
+        by_hash = dict(zip(hashes, texts, strict=True))
+        vectors = self._recent.find(hashes) if apart else self._lookup(list(by_hash))
+        for chunk in self._chunks(by_hash, vectors):
+            vectors |= self._embedded(chunk, apart=apart).vectors
         self._recent.add(vectors)
         return self._rows([vectors[key] for key in hashes])
 
@@ -88,14 +110,15 @@ class CachedEmbedder:
         """Whether the embedder tells the words of a text apart."""
         return isinstance(self._embedder, TokenEmbedder)
 
-    def read(self, text: str) -> TextReading | None:
+    def read(self, text: str, *, closely: bool = False) -> TextReading | None:
         """A query, word by word; None if the embedder cannot. Raises as `embed` does."""
         if not self.reads_words:
             return None
-        if reading := self._readings.find(text_hash(text)):
+        apart = self._tells_queries and not closely
+        key = _hash(text, apart=apart)
+        if reading := self._readings.find(key):
             return reading
-        [reading] = self._embedded([text]).readings
-        return reading
+        return self._embedded({key: text}, apart=apart).readings[key]
 
     def tokens_by_hash(self, hashes: Sequence[bytes]) -> dict[bytes, Tokens]:
         """The tokens of tools that were embedded, by `text_hash`. Raises what the cache raises."""
@@ -124,28 +147,23 @@ class CachedEmbedder:
     def _stored_tokens(self, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         return self._cache.cached_vectors(self.model + BY_WORDS, hashes) if hashes else {}
 
-    def _computed(self, texts: Mapping[bytes, str], *, keep: bool) -> Iterator[Vectors]:
-        """The vectors of the texts, a chunk at a time."""
-        hashes = list(texts)
-        for start in range(0, len(hashes), self._chunk):
-            chunk = hashes[start : start + self._chunk]
-            made = self._embedded([texts[key] for key in chunk])
-            vectors = dict(zip(chunk, made.rows, strict=True))
-            if keep:
-                self._keep(vectors, made.readings)
-            yield vectors
+    def _chunks(self, texts: Mapping[bytes, str], known: Vectors) -> Iterator[dict[bytes, str]]:
+        """The texts that are not known, a chunk at a time."""
+        missing = [(key, text) for key, text in texts.items() if key not in known]
+        for start in range(0, len(missing), self._chunk):
+            yield dict(missing[start : start + self._chunk])
 
-    def _keep(self, vectors: Vectors, readings: Sequence[TextReading]) -> None:
+    def _keep(self, made: "_Embedded") -> None:
         """The tokens first: a vector that is there has its tokens beside it."""
-        if readings:
-            tokens = (_packed(each.tokens) for each in readings)
-            self._cache.keep_vectors(self.model + BY_WORDS, dict(zip(vectors, tokens, strict=True)))
-        self._cache.keep_vectors(self.model, vectors)
+        if made.readings:
+            tokens = {key: _packed(each.tokens) for key, each in made.readings.items()}
+            self._cache.keep_vectors(self.model + BY_WORDS, tokens)
+        self._cache.keep_vectors(self.model, made.vectors)
 
-    def _embedded(self, texts: Sequence[str]) -> "_Embedded":
+    def _embedded(self, texts: Mapping[bytes, str], *, apart: bool = False) -> "_Embedded":
         """What the embedder gives, if it is what every embedder promises; readings are noted."""
         try:
-            made = self._asked(texts)
+            made = self._asked(texts, apart=apart)
         except EmbedError:
             raise
         except Exception as error:
@@ -153,20 +171,22 @@ class CachedEmbedder:
                 f"no vectors from {self.model}: {error or type(error).__name__}; "
                 "check the embedder: one vector of one size for each text"
             ) from error
-        self._size = made.rows.shape[1]
-        if made.readings:
-            self._readings.add(dict(zip(map(text_hash, texts), made.readings, strict=True)))
+        self._size = next(iter(made.vectors.values())).size
+        self._readings.add(made.readings)
         return made
 
-    def _asked(self, texts: Sequence[str]) -> "_Embedded":
+    def _asked(self, texts: Mapping[bytes, str], *, apart: bool) -> "_Embedded":
         """Raises `ValueError` for what no embedder may give."""
-        size = self._size or None
+        size, every = self._size or None, list(texts.values())
         if not isinstance(self._embedder, TokenEmbedder):
-            rows = unit_rows(self._embedder.embed(texts), count=len(texts), dimensions=size)
-            return _Embedded(rows, ())
-        readings = [checked_reading(each) for each in self._embedder.read(texts)]
+            rows = unit_rows(self._embedder.embed(every), count=len(texts), dimensions=size)
+            return _Embedded(dict(zip(texts, rows, strict=True)), {})
+        readings = [checked_reading(each) for each in _read(self._embedder, every, apart=apart)]
         vectors = [each.vector for each in readings]
-        return _Embedded(unit_rows(vectors, count=len(texts), dimensions=size), readings)
+        rows = unit_rows(vectors, count=len(texts), dimensions=size)
+        return _Embedded(
+            dict(zip(texts, rows, strict=True)), dict(zip(texts, readings, strict=True))
+        )
 
     def _rows(self, vectors: list[NDArray[np.float32]]) -> NDArray[np.float32]:
         if len({vector.size for vector in vectors}) > 1:
@@ -178,10 +198,10 @@ class CachedEmbedder:
 
 
 class _Embedded(NamedTuple):
-    """A row a text; and a reading, if the embedder tells words apart."""
+    """A vector a text, by its hash; and a reading, if the embedder tells words apart."""
 
-    rows: NDArray[np.float32]
-    readings: Sequence[TextReading]
+    vectors: Vectors
+    readings: Mapping[bytes, TextReading]
 
 
 class RecentVectors:
@@ -231,6 +251,12 @@ class RecentReadings:
             self._readings = {key: every[key] for key in kept}
 
 
+def _read(embedder: TokenEmbedder, texts: Sequence[str], *, apart: bool) -> list[TextReading]:
+    if apart and isinstance(embedder, QueryEmbedder):
+        return embedder.read_queries(texts)
+    return embedder.read(texts)
+
+
 def _packed(tokens: Tokens) -> NDArray[np.float32]:
     """Tokens as the store keeps them: four numbers of 8 bits in one of 32."""
     return np.ascontiguousarray(tokens).reshape(-1).view(np.float32)
@@ -238,6 +264,11 @@ def _packed(tokens: Tokens) -> NDArray[np.float32]:
 
 def _unpacked(row: NDArray[np.float32]) -> Tokens:
     return row.view(np.int8).reshape(-1, TOKEN_WIDTH)
+
+
+def _hash(text: str, *, apart: bool) -> bytes:
+    """The hash of a query; longer than that of any tool if it is read apart from these."""
+    return QUERY + text_hash(text) if apart else text_hash(text)
 
 
 def text_hash(text: str) -> bytes:

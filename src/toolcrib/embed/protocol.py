@@ -58,6 +58,15 @@ class TokenEmbedder(Embedder, Protocol):
         ...
 
 
+@runtime_checkable
+class QueryEmbedder(TokenEmbedder, Protocol):
+    """An embedder that reads queries in another way than tools, to be compared with these."""
+
+    def read_queries(self, texts: Sequence[str]) -> list[TextReading]:
+        """As `read`, for queries."""
+        ...
+
+
 def embeddable(text: str) -> str:
     """The first `LONGEST_TEXT` characters, with U+FFFD for each half of a broken surrogate pair.
 

@@ -166,17 +166,19 @@ class Catalog:
         self._wake()
 
     def with_vectors(
-        self, variants: Sequence[Variant], *, size: int | None = None
+        self, variants: Sequence[Variant], *, closely: bool = False, size: int | None = None
     ) -> Sequence[Variant]:
         """The variants with vectors, all embedded at once; as they are if that is not possible.
 
-        While any document has no vector yet, none is used: that document would come last. `size` is
-        that of the vectors they are compared with: 0 if there are none, None if it is not known.
+        While any document has no vector yet, none is used: that document would come last. `closely`
+        they are read as documents are. `size` is that of the vectors they are compared with: 0 if
+        there are none, None if it is not known.
         """
         if self._embedder is None or self._is_waiting or size == 0:
             return variants
         try:
-            vectors = self._embedder.embed([variant.text for variant in variants], keep=False)
+            texts = [variant.text for variant in variants]
+            vectors = self._embedder.embed_queries(texts, closely=closely)
             _check_size(vectors.shape[1], size)
         except (EmbedError, StoreError) as error:
             self._failed(error)
@@ -185,10 +187,13 @@ class Catalog:
         pairs = zip(variants, vectors.tolist(), strict=True)
         return [replace(variant, vector=vector) for variant, vector in pairs]
 
-    def look(self, text: str, entries: Sequence[Entry]) -> Mapping[str, float]:
+    def look(
+        self, text: str, entries: Sequence[Entry], *, closely: bool = False
+    ) -> Mapping[str, float]:
         """How well each entry answers every word of a text, by name; see `late_interaction`.
 
-        Empty where words cannot be told apart; an entry that was not embedded is left out.
+        Empty where words cannot be told apart; an entry that was not embedded is left out. With
+        `closely` the text is read as entries are.
         """
         embedder = self._embedder
         if embedder is None or not embedder.reads_words or self._is_waiting:
@@ -196,7 +201,8 @@ class Catalog:
         with self._engine.view() as view:
             hashes = view.text_hashes(entry.name for entry in entries)
         try:
-            query, tokens = embedder.read(text), embedder.tokens_by_hash([*hashes.values()])
+            query = embedder.read(text, closely=closely)
+            tokens = embedder.tokens_by_hash([*hashes.values()])
         except (EmbedError, StoreError) as error:
             self._failed(error, LOOKS_ONCE)
             return {}

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
+from typing import Protocol
 
 from toolcrib.index import Arm, View
 from toolcrib.model import EXCLUDE_NOTHING, Entry, EntryGroups, Match, NameFilter, Ranking, Variant
@@ -42,15 +43,34 @@ BROAD_HITS = 3
 """A tool that searches the web keeps search from abstaining if it is among so many first hits."""
 MOST_BROAD = 20
 
-EmbedVariants = Callable[[Sequence[Variant]], Sequence[Variant]]
-LookAt = Callable[[str, Sequence[Entry]], Mapping[str, float]]
+
+class EmbedVariants(Protocol):
+    """Gives variants their vectors, all at once; as they are without an embedder.
+
+    `closely` they are read as tools are, by an embedder that reads queries in a faster way.
+    """
+
+    def __call__(self, variants: Sequence[Variant], /, *, closely: bool) -> Sequence[Variant]: ...
+
+
+class LookAt(Protocol):
+    """How well entries answer every word of a text, by name; `closely` as with its vector."""
+
+    def __call__(
+        self, text: str, entries: Sequence[Entry], /, *, closely: bool
+    ) -> Mapping[str, float]: ...
 
 
 def _nothing(_name: str) -> Sequence[str]:
     return ()
 
 
-def no_look(_text: str, _entries: Sequence[Entry]) -> Mapping[str, float]:
+def no_vectors(variants: Sequence[Variant], /, **_how: bool) -> Sequence[Variant]:
+    """The variants as they are: there is no embedder."""
+    return variants
+
+
+def no_look(_text: str, _entries: Sequence[Entry], /, **_how: bool) -> Mapping[str, float]:
     """A second look that knows nothing of any entry."""
     return {}
 
@@ -91,10 +111,9 @@ class SearchTrace:
 class Search:
     """One search: what it looks in, what it may not see and the rules it goes by.
 
-    `embed` gives variants their vectors, all at once; without an embedder it gives them back.
-    `look` is how well entries answer every word of a text; it knows nothing without the bundled
-    model. `products` are what the visible entries have of well-known products. `known_groups` are
-    the entries by their traits, if somebody has them.
+    `embed` gives variants their vectors; `look` is how well entries answer every word of a text,
+    and knows nothing without the bundled model. `products` are what the visible entries have of
+    well-known products. `known_groups` are the entries by their traits, if somebody has them.
     `calibrated_cosines`: the vectors are of the bundled model, whose cosines tell the chance.
     `monolingual_share` is the share of entries that are described in one language and in no other,
     by language: a query in another language is translated for them.
@@ -109,7 +128,7 @@ class Search:
     rules: SearchRules
     hidden: NameFilter = EXCLUDE_NOTHING
     known_groups: Callable[[], EntryGroups] | None = None
-    embed: EmbedVariants = tuple
+    embed: EmbedVariants = no_vectors
     look: LookAt = no_look
     products: Callable[[], PoolProducts | None] = lambda: None
     calibrated_cosines: bool = False
@@ -167,7 +186,7 @@ class Search:
         index = self.view.arms.get("vector")
         if not self.calibrated_cosines or index is None:
             return []
-        [anchor] = self.embed([Variant(BROAD)])
+        [anchor] = self.embed([Variant(BROAD)], closely=True)
         broad = index.lookup(anchor, limit=MOST_BROAD, exclude=self.hidden)
         return [match for match in broad if match.score >= BROAD_COSINE]
 
@@ -204,12 +223,18 @@ class Search:
         return bool(index.lookup(Variant(word, terms=(word,)), limit=1, exclude=self.hidden))
 
     def _trace_task(self, text: str, depth: int | None) -> SearchTrace:
-        """The trace of a text, and of its parts if it asks for several things."""
-        whole = self._trace_one(text, depth)
-        several = subqueries(text) if self.rules.fusion == "zscore" else ()
-        if not several or self._is_name(text):
+        """The trace of a text, and of its parts if it asks for several things.
+
+        Such a text and its parts are read closely.
+        """
+        several = subqueries(text)
+        if several and self._is_name(text):
+            several = ()
+        whole = self._trace_one(text, depth, closely=bool(several))
+        if not several or self.rules.fusion == "rrf":
             return whole
-        parts = tuple(self._trace_one(part, depth) for part in several[:MOST_SUBQUERIES])
+        asked = several[:MOST_SUBQUERIES]
+        parts = tuple(self._trace_one(part, depth, closely=True) for part in asked)
         weights = [whole_weight(text), *(1.0 for _ in parts)]
         ranking = interleave([each.ranking for each in (whole, *parts)], weights)
         cut = [self._recut(whole, ranking), *(part.after_cut for part in parts)]
@@ -222,12 +247,13 @@ class Search:
             parts_left_out=tuple(several[MOST_SUBQUERIES:]),
         )
 
-    def _trace_one(self, text: str, depth: int | None) -> SearchTrace:
+    def _trace_one(self, text: str, depth: int | None, *, closely: bool) -> SearchTrace:
         """The trace of a text that asks for one thing, or is taken as if it did."""
         names = self._mentioned(text)
-        steps = tuple(self._step(each, names, depth) for each in self._variants(text))
+        variants = self._variants(text, closely=closely)
+        steps = tuple(self._step(each, names, depth) for each in variants)
         fused = [match for match in fuse_all(steps, self.rules, depth) if self.sees(match.id)]
-        seen = self._second_look(steps[0].variant.text, fused)
+        seen = self._second_look(steps[0].variant.text, fused, closely=closely)
         fused = seen.reorder(fused)
         likely = 1.0 if names else self._chance(steps, fused, seen)
         if likely < DOUBTFUL and not seen.absent and asks_the_world(text):
@@ -237,7 +263,7 @@ class Search:
         after_cut = self._outright(text, names, ranking) or self._cut_or_abstain(ranking, likely)
         return SearchTrace(steps, ranking, after_cut, boosts, likely, seen=seen)
 
-    def _variants(self, text: str) -> Sequence[Variant]:
+    def _variants(self, text: str, *, closely: bool) -> Sequence[Variant]:
         """The variants of a text, with their vectors.
 
         By z-scores the vector of the text as written is enough, and subqueries have traces of
@@ -245,15 +271,16 @@ class Search:
         """
         foreign = self._foreign(text)
         if self.rules.fusion == "rrf":
-            return self.embed(query_variants(text, foreign, split=True))
+            return self.embed(query_variants(text, foreign, split=True), closely=closely)
         whole = query_variants(text, foreign)
-        return [*self.embed(whole[:1]), *whole[1:]]
+        return [*self.embed(whole[:1], closely=closely), *whole[1:]]
 
-    def _second_look(self, text: str, fused: Ranking) -> SecondLook:
+    def _second_look(self, text: str, fused: Ranking, *, closely: bool) -> SecondLook:
         if self.rules.second_look == "off" or self.rules.fusion == "rrf" or not self.bonuses:
             return SecondLook()
         entries = [entry for match in fused[:LOOKED_AT] if (entry := self.visible(match.id))]
-        return look_again(text, entries, self.look(text, entries), self.products())
+        looks = self.look(text, entries, closely=closely)
+        return look_again(text, entries, looks, self.products())
 
     def _chance(self, steps: Sequence[VariantTrace], fused: Ranking, seen: SecondLook) -> float:
         if not fused:

@@ -4,18 +4,32 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from toolcrib.embed.bundled import embedder as bundled
-from toolcrib.embed.bundled.embedder import BundledEmbedder, load_tokenizer, load_weights
+from toolcrib.embed.bundled.embedder import (
+    BundledEmbedder,
+    load_query_weights,
+    load_tokenizer,
+    load_weights,
+)
 from toolcrib.embed.bundled.network import Network
 from toolcrib.embed.bundled.onnx import OnnxNetwork
 from toolcrib.embed.protocol import TOKEN_WIDTH
 
 MODEL = files("toolcrib.embed.bundled") / "model"
-REFERENCE = json.loads(Path(__file__).with_name("reference.json").read_text(encoding="utf-8"))
+
+
+def reference(name: str) -> list[dict[str, Any]]:
+    return json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+OTHERS = {"Envoyer un e-mail à mon équipe", "удалить файл"}
+"""The texts of the reference that are neither English nor Chinese."""
+REFERENCE, QUERY_REFERENCE = reference("reference.json"), reference("query_reference.json")
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +39,7 @@ def embedder() -> BundledEmbedder:
 
 def test_the_files_of_the_model_stay_small():
     sizes = [len(file.read_bytes()) for file in MODEL.iterdir()]
-    assert sum(sizes) <= 25_000_000
+    assert sum(sizes) <= 30_000_000
 
 
 def test_texts_are_cut_as_in_training():
@@ -51,6 +65,54 @@ def test_tokens_and_their_weights_are_those_of_the_reference(package, monkeypatc
         read = network([[bundled.START, *row["numbers"]]])
         np.testing.assert_allclose(read.tokens[-1, : len(row["token"])], row["token"], atol=2e-3)
         np.testing.assert_allclose(read.weights[1:], row["weights"], atol=2e-3)
+
+
+def test_queries_are_those_of_their_reference():
+    network = Network(load_query_weights(MODEL))
+    for row in QUERY_REFERENCE:
+        read = network([[bundled.START, *row["numbers"]]])
+        assert load_tokenizer(MODEL).numbers(row["text"], most=127) == row["numbers"]
+        [reading] = BundledEmbedder().read_queries([row["text"]])
+        expected = row["vector"]
+        np.testing.assert_allclose(reading.vector[: len(expected)], expected, atol=2e-3)
+        np.testing.assert_allclose(read.tokens[-1, : len(row["token"])], row["token"], atol=2e-3)
+        np.testing.assert_allclose(read.weights[1:], row["weights"], atol=2e-3)
+
+
+def test_a_query_lies_near_where_a_tool_of_that_text_would_and_not_there(embedder):
+    texts = [row["text"] for row in QUERY_REFERENCE]
+    as_tools, as_queries = embedder.read(texts), embedder.read_queries(texts)
+    pairs = zip(texts, as_tools, as_queries, strict=True)
+    ours = [float(tool.vector @ query.vector) for text, tool, query in pairs if text not in OTHERS]
+    assert len(ours) == len(texts) - len(OTHERS)
+    assert min(ours) > 0.9
+    for tool, query in zip(as_tools, as_queries, strict=True):
+        assert 0.85 < float(tool.vector @ query.vector) < 0.9999
+        assert tool.tokens.shape == query.tokens.shape
+        tokens = (tool.tokens.astype(np.float32) * query.tokens).sum(axis=1)
+        assert tokens.mean() > 0.8 * bundled.TOKEN_STEPS**2
+
+
+def test_whoever_reads_queries_alone_loads_the_network_for_them_alone(monkeypatch):
+    monkeypatch.setattr(bundled, "TRIED", 1)
+    monkeypatch.setattr(bundled, "load_weights", pytest.fail)
+    monkeypatch.setattr(bundled, "many_texts_network", pytest.fail)
+    with ThreadPoolExecutor(4) as threads:
+        lazy = BundledEmbedder()
+        found = list(threads.map(lambda _: lazy.read_queries(["read a file"] * 2), range(8)))
+    assert len({reading.vector.round(5).tobytes() for read in found for reading in read}) == 1
+
+
+def test_whoever_reads_tools_alone_loads_the_network_for_them_alone(monkeypatch):
+    monkeypatch.setattr(bundled, "load_query_weights", pytest.fail)
+    assert len(BundledEmbedder().read(["read a file"])) == 1
+
+
+def test_both_networks_have_the_same_pieces():
+    one, other = load_weights(MODEL), load_query_weights(MODEL)
+    assert isinstance(other["words.weight"], np.memmap)
+    for name in ("words.weight", "words.weight.step"):
+        np.testing.assert_array_equal(one[name], other[name])
 
 
 def test_without_onnxruntime_it_runs_on_numpy(monkeypatch):
@@ -99,8 +161,9 @@ def test_meaning_crosses_languages(embedder, wanted):
     tools = embedder.embed(
         ["read_file Read the contents of a file", "get_weather Weather in a city"]
     )
-    near, far = tools @ embedder.embed([wanted])[0]
-    assert near > far + 0.1
+    for read in (embedder.read, embedder.read_queries):
+        near, far = tools @ read([wanted])[0].vector
+        assert near > far + 0.1
 
 
 def test_shorter_vectors_are_the_beginning_of_longer_ones(embedder):
@@ -180,9 +243,11 @@ def test_numpy_and_onnxruntime_give_the_same_tokens(embedder, monkeypatch):
 
 def test_the_model_is_read_once_and_when_it_is_needed(monkeypatch):
     read: list[object] = []
-    monkeypatch.setattr(bundled, "load_tokenizer", read.append)
+    for load in ("load_tokenizer", "load_weights", "load_query_weights"):
+        monkeypatch.setattr(bundled, load, read.append)
     lazy = BundledEmbedder()
     assert lazy.embed([]).shape == (0, 384)
+    assert lazy.read_queries([]) == []
     assert not read
     monkeypatch.undo()
     with ThreadPoolExecutor(4) as threads:

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.embed.bundled.network import Network, Pieces, Readings, Stored, unit
-from toolcrib.embed.bundled.onnx import OnnxNetwork
+from toolcrib.embed.bundled.onnx import STEPS, WORDS, OnnxNetwork
 from toolcrib.embed.bundled.tokenizer import WordPieceTokenizer
 from toolcrib.embed.protocol import TOKEN_STEPS, TOKEN_WIDTH, TextReading, embeddable
 
 BUNDLED_MODEL = "toolcrib-3"
 START = 1
 """The piece with which every text begins."""
+QUERY_WEIGHTS = "query.npz"
 SIZES = (384, 256, 128)
 """How many of the first numbers of a vector can stand alone."""
 AT_ONCE = 600
@@ -37,9 +38,10 @@ class BundledEmbedder:
     """The bundled model, read from the package when it is first asked. Thread-safe.
 
     English and Chinese, simplified and traditional; other languages as far as it has seen them.
-    Only the beginning of a text is read, about a hundred words. It begins on numpy; where
-    onnxruntime is installed, a process that reads many texts goes on there. The vectors are the
-    same.
+    Only the beginning of a text is read, about a hundred words. Tools are read by a network that
+    begins on numpy; where onnxruntime is installed, a process that reads many texts goes on there,
+    to the same vectors. Queries are read by a smaller one, which was taught to put them where the
+    other would.
     """
 
     def __init__(self, dimensions: int | None = None) -> None:
@@ -55,9 +57,15 @@ class BundledEmbedder:
 
     def read(self, texts: Sequence[str]) -> list[TextReading]:
         """The vectors of the texts, and of their words."""
-        if not texts:
-            return []
-        tokenizer, network = self._model(len(texts))
+        return self._read(texts, self._tool_network(len(texts))) if texts else []
+
+    def read_queries(self, texts: Sequence[str]) -> list[TextReading]:
+        """The same for queries."""
+        return self._read(texts, self._query_network()) if texts else []
+
+    def _read(self, texts: Sequence[str], network: Network | OnnxNetwork) -> list[TextReading]:
+        with self._loading:
+            tokenizer = self._tokenizer
         numbers = [
             tokenizer.numbers(text[:MOST_CHARACTERS], most=MOST_PIECES)
             for text in map(embeddable, texts)
@@ -91,13 +99,17 @@ class BundledEmbedder:
             np.zeros(0, np.float32),
         )
 
-    def _model(self, more: int) -> tuple[WordPieceTokenizer, Network | OnnxNetwork]:
+    def _tool_network(self, more: int) -> Network | OnnxNetwork:
         """What reads so many more texts."""
         with self._loading:
             if self._done <= TRIED < self._done + more:
                 self._network = many_texts_network(self._folder) or self._network
             self._done += more
-            return self._tokenizer, self._network
+            return self._network
+
+    def _query_network(self) -> Network:
+        with self._loading:
+            return self._small_network
 
     @cached_property
     def _tokenizer(self) -> WordPieceTokenizer:
@@ -106,6 +118,10 @@ class BundledEmbedder:
     @cached_property
     def _network(self) -> Network | OnnxNetwork:
         return Network(load_weights(self._folder))
+
+    @cached_property
+    def _small_network(self) -> Network:
+        return Network(load_query_weights(self._folder))
 
     @property
     def _folder(self) -> Traversable:
@@ -131,7 +147,16 @@ def load_weights(folder: Traversable) -> Stored:
     """The weights of the model in a folder, as they are stored. The pieces are mapped, not read."""
     with (folder / "weights.npz").open("rb") as file, np.load(file) as stored:
         layers = {name: stored[name] for name in stored.files}
-    return {**layers, "words.weight": _mapped(folder / "words.npy")}
+    return {**layers, WORDS: _mapped(folder / "words.npy")}
+
+
+def load_query_weights(folder: Traversable) -> Stored:
+    """The same of the network for queries, which has the pieces of the model."""
+    with (folder / "weights.npz").open("rb") as file, np.load(file) as stored:
+        steps = stored[STEPS]
+    with (folder / QUERY_WEIGHTS).open("rb") as file, np.load(file) as stored:
+        layers = {name: stored[name] for name in stored.files}
+    return {**layers, STEPS: steps, WORDS: _mapped(folder / "words.npy")}
 
 
 def _mapped(file: Traversable) -> NDArray[np.generic]:

@@ -62,10 +62,12 @@ class MemoryEngine:
             old = self._expected(base)
             new = {document.id: document for document in put}
             old = _of_one_size(old, new)
-            overlay = old.overlay.changed(old.base, new, set(remove) - new.keys(), self._weights)
-            if overlay.is_large(old.base):
-                self._switch(overlay.folded(old.base, self._weights), mark)
+            gone = set(remove) - new.keys()
+            after = old.overlay.to_fold(old.base, new, gone)
+            if after.is_large(old.base):
+                self._switch(after.folded(old.base, self._weights), mark)
             else:
+                overlay = old.overlay.changed(old.base, new, gone, self._weights)
                 self._next(replace(old, mark=mark, overlay=overlay))
 
     def add_vectors(

@@ -1,7 +1,7 @@
 """What has changed since the base was made: rows of it that are gone, documents that were put."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -50,10 +50,8 @@ class Overlay:
     ) -> "Overlay":
         """The overlay with some documents put and others removed. They share what is the same."""
         leaving = [self.documents[id] for id in [*put, *removed] if id in self.documents]
-        left = {id: each for id, each in self.documents.items() if id not in removed}
-        return Overlay(
-            gone=np.union1d(self.gone, base.rows_of([*put, *removed])).astype(np.int32),
-            documents={**left, **put},
+        return replace(
+            self.to_fold(base, put, removed),
             terms=self.terms.changed(
                 [term_row(each, weights) for each in leaving],
                 [term_row(each, weights) for each in put.values()],
@@ -64,6 +62,14 @@ class Overlay:
             ),
             spellings=_respelt(self.spellings, leaving, put.values()),
         )
+
+    def to_fold(
+        self, base: IndexBase, put: Mapping[str, Document], removed: Collection[str]
+    ) -> "Overlay":
+        """The same, but that nothing is looked up in it: of very many a base is made at once."""
+        left = {id: each for id, each in self.documents.items() if id not in removed}
+        gone = np.union1d(self.gone, base.rows_of([*put, *removed])).astype(np.int32)
+        return Overlay(gone, {**left, **put})
 
     def since(
         self, earlier: "Overlay", base: IndexBase
