@@ -15,6 +15,12 @@ from toolcrib.dashboard.screens import SCREENS
 from toolcrib.store import EventFile, EventFilter, Retention
 
 
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observe, "TOOLS", 20)
+    monkeypatch.setattr(observe, "ROUNDS", 1)
+
+
 def test_what_is_made_up_is_the_same_each_time():
     assert made_up_tools(20) == made_up_tools(20)
     assert len({each["name"] for each in made_up_tools(500)}) == 500
@@ -31,10 +37,7 @@ def test_a_log_is_filled_with_a_month_of_all_that_screens_show(tmp_path: Path):
         assert len(file.conversations(999)) == 120
 
 
-def test_an_event_is_measured_beside_a_search_without(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(observe, "TOOLS", 20)
+def test_an_event_is_measured_beside_a_search_without(tmp_path: Path):
     cost = event_cost(tmp_path, 6)
     assert cost.search > 0
     assert cost.written > 0
@@ -58,7 +61,7 @@ def test_it_fails_above_its_bounds(
             SCREENS, 0.01
         )
 
-    monkeypatch.setattr(observe, "TOOLS", 20)
+    monkeypatch.setattr(observe, "WRITTEN_S", 0.01)
     monkeypatch.setattr(observe, "MOST_SHARE", share)
     monkeypatch.setattr(observe, "MOST_PAGE_S", page_s)
     monkeypatch.setattr(observe, "new_home", lambda folder, _tools, **_: observe.Home(folder))
