@@ -115,6 +115,11 @@ class World:
         options = ConnectOptions(str(self.gateway.folder / "config.toml"))
         return ask_daemon(locate_daemon(options, self.gateway.env), do, **more)
 
+    @property
+    def events(self) -> Path:
+        """The log of its events."""
+        return Path(self.gateway.env["HOME"], ".local", "share", "toolcrib", "events.db")
+
     def waiting(self) -> dict[str, Mapping[str, Any]]:
         """The calls that wait for the operator, by ticket."""
         return {each["id"]: each for each in self.ask("approvals")}

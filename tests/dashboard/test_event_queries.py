@@ -168,7 +168,7 @@ def some(coming: Iterator[Sequence[LoggedEvent]], turns: int) -> list[LoggedEven
 def test_what_comes_is_followed_in_the_file_without_a_gateway():
     write([call("old")])
     coming = queries(Texts({"2": "mail"})).coming()
-    assert some(coming, 2) == []
+    assert some(coming, 3) == []
     ids = write([search(), call("new")])
     assert [(each.id, each.event.query) for each in some(coming, 1)] == [(ids[0], "mail"), (3, "")]
     assert some(coming, 2) == []
@@ -186,7 +186,7 @@ def test_what_the_gateway_tells_and_what_others_write_come_once_each():
         raise ConnectionError
 
     coming = queries(watch=watch).coming()
-    found = some(coming, 3)
+    found = some(coming, 4)
     assert [(each.event.name, each.event.query) for each in found] == [
         ("", "with its text"),
         ("by another process", ""),
@@ -200,4 +200,4 @@ def test_without_a_file_there_is_what_the_gateway_tells():
 
     off = Settings(observe=ObserveSettings(enabled=False))
     coming = queries(watch=watch, settings=lambda: off).coming()
-    assert [each.event.name for each in some(coming, 5)] == ["a", "b", "a", "b"]
+    assert [each.event.name for each in some(coming, 6)] == ["a", "b", "a", "b"]

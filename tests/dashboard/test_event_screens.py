@@ -73,7 +73,9 @@ def test_live_names_what_happened_and_leads_to_its_story():
         assert words in text
     assert "5 of 812 tools listed" in text
     assert re.findall(r'href="(/event\?id=\d)"', page) == [f"/event?id={id}" for id in (3, 2, 1)]
-    assert 'data-stream="/stream?"' in page
+    assert 'data-stream="/stream?after=0"' in page
+    chosen = LiveEvents(LiveChoice("call"), EventPage("on", events, newest=9))
+    assert 'data-stream="/stream?kind=call&amp;after=9"' in str(live_screen(QUIET, chosen))
     assert page.count('<tr class="bad"') == 1
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -54,7 +55,7 @@ class Browser:
     @property
     def told(self) -> list[Any]:
         text = b"".join(self.pieces).decode()
-        return [json.loads(each[6:]) for each in text.split("\n\n") if each.startswith("data: ")]
+        return [json.loads(each) for each in re.findall(r"^data: (.*)$", text, re.MULTILINE)]
 
     @property
     def rows(self) -> str:
@@ -62,9 +63,12 @@ class Browser:
 
 
 @asynccontextmanager
-async def on_live(asked: Asked, cookie: str, query: str = "") -> AsyncGenerator[Browser]:
+async def on_live(
+    asked: Asked, cookie: str, query: str = "", **more: str
+) -> AsyncGenerator[Browser]:
     browser = Browser()
-    headers = {"host": HOST, "cookie": f"{COOKIE}={cookie}", "sec-fetch-site": "same-origin"}
+    ours = {"host": HOST, "cookie": f"{COOKIE}={cookie}", "sec-fetch-site": "same-origin"}
+    headers = {**ours, **{name.replace("_", "-"): value for name, value in more.items()}}
     scope = {
         "type": "http",
         "method": "GET",
@@ -117,6 +121,31 @@ def test_a_stream_has_only_what_was_chosen():
             await until_async(lambda: "badly" in browser.rows, "the call came")
             assert "well" not in browser.rows
             assert browser.rows.count("<tr") == 1
+
+    asyncio.run(scenario())
+
+
+def test_what_came_between_the_page_and_its_stream_comes_once():
+    async def scenario() -> None:
+        asked = Asked()
+        cookie = asked.logged_in()
+        write([call("before_the_page")])
+        page = (await asked.ask("GET", "/live", {"cookie": f"{COOKIE}={cookie}"})).body.decode()
+        _, _, query = page.partition('data-stream="/stream?')[2].partition('"')[0].rpartition("?")
+        write([call("in_between"), search("x")])
+        async with on_live(asked, cookie, query) as browser:
+            await until_async(lambda: "in_between" in browser.rows, "it came")
+            write([call("later")])
+            await until_async(lambda: "later" in browser.rows, "it came too")
+            assert "before_the_page" not in browser.rows
+            assert browser.rows.count(">in_between<") == browser.rows.count(">later<") == 1
+            last = [int(each) for each in re.findall(rb"id: (\d+)", b"".join(browser.pieces))]
+            assert last == sorted(last)
+        write([call("while_away")])
+        again = {"last_event_id": str(last[-1])}
+        async with on_live(asked, cookie, query, **again) as browser:
+            await until_async(lambda: "while_away" in browser.rows, "it came")
+            assert "later" not in browser.rows
 
     asyncio.run(scenario())
 

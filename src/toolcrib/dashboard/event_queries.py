@@ -69,11 +69,15 @@ class DayFigures:
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """Some events by their ids, the latest first. `more`: there are older ones."""
+    """Some events by their ids, the latest first. `more`: there are older ones.
+
+    `newest` is the id of the last event there was, whether or not it is among them.
+    """
 
     log: LogState
     events: Mapping[int, Event]
     more: bool = False
+    newest: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +114,10 @@ class EventQueries:
         with self.file() as (log, file):
             if file is None:
                 return EventPage(log, {})
+            newest = max(file.after(0, 1), default=0)
             found = file.newest(rows + 1, which, before)
         shown = dict(list(found.items())[:rows])
-        return EventPage(log, self.with_texts(shown), more=len(found) > rows)
+        return EventPage(log, self.with_texts(shown), len(found) > rows, newest)
 
     def story(self, id: int) -> EventStory:
         """An event with those of its conversation; none of an id that is gone."""
@@ -176,13 +181,20 @@ class EventQueries:
             for id, event in events.items()
         }
 
+    def since(self, id: int) -> Sequence[LoggedEvent]:
+        """What has happened since that event, the latest last."""
+        with self.file() as (_, file):
+            found = file.after(id, MOST_COMING) if file else NO_EVENTS
+        return [LoggedEvent(*each) for each in self.with_texts(found).items()]
+
     def coming(self) -> Iterator[Sequence[LoggedEvent]]:
-        """What happens from now on, for ever: some events at a time, or none.
+        """What happens from now on, for ever: some events at a time, or none; at first none.
 
         By the gateway if one runs, which knows texts, and by the file, which others write to.
         """
         with self.file() as (_, file):
             newest = max(file.after(0, 1), default=0) if file else 0
+        yield []
         for watched in self._ticks():
             with self.file() as (_, file):
                 found = file.after(newest, MOST_COMING) if file else NO_EVENTS

@@ -10,7 +10,7 @@ import json
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 
 from toolcrib.dashboard.screens.live import event_rows
 from toolcrib.errors import ToolcribError
@@ -22,6 +22,7 @@ QUIET_S = 10.0
 BATCH_S = 0.5
 MOST_ROWS = 50
 AGAIN_S = 2.0
+BEGIN_S = 5.0
 PING = b": \n\n"
 
 _log = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class EventFollower:
         self._coming = coming
         self._watchers: tuple[Watcher, ...] = ()
         self._thread: Thread | None = None
+        self._begun = Event()
         self._changing = Lock()
 
     def watch(self, on_ready: Callable[[], None]) -> Watcher:
@@ -45,6 +47,10 @@ class EventFollower:
                 self._thread = Thread(target=self._follow, name="toolcrib-live", daemon=True)
                 self._thread.start()
         return watcher
+
+    def await_begin(self) -> None:
+        """Return once whatever happens is handed on; after `BEGIN_S` in any case."""
+        self._begun.wait(BEGIN_S)
 
     def unwatch(self, watcher: Watcher) -> None:
         """Let them look on no longer."""
@@ -68,18 +74,25 @@ class EventFollower:
     def _hand_on(self) -> bool:
         """Hand on what comes; True once nobody watches."""
         for events in self._coming():
+            self._begun.set()
             with self._changing:
                 watchers = self._watchers
                 if not watchers:
                     self._thread = None
+                    self._begun.clear()
                     return True
             for watcher in watchers if events else ():
                 watcher.put(events)
         return False
 
 
-async def sent_events(follower: EventFollower, which: EventFilter) -> AsyncGenerator[bytes]:
-    """What a browser is sent: the events that fit as rows of HTML, some at a time, to the end."""
+async def sent_events(
+    follower: EventFollower, which: EventFilter, missed: Callable[[], Sequence[LoggedEvent]]
+) -> AsyncGenerator[bytes]:
+    """What a browser is sent: the events that fit as rows of HTML, some at a time, to the end.
+
+    `missed` has those that came after its page, and before this; it is called on a thread.
+    """
     loop, ready = asyncio.get_running_loop(), asyncio.Event()
 
     def on_ready() -> None:
@@ -88,6 +101,11 @@ async def sent_events(follower: EventFollower, which: EventFilter) -> AsyncGener
     watcher = follower.watch(on_ready)
     try:
         yield PING
+        await asyncio.to_thread(follower.await_begin)
+        first = await asyncio.to_thread(missed)
+        newest = max((each.id for each in first), default=0)
+        if fitting := [each for each in first if which.fits(each.event)]:
+            yield _message(fitting, 0)
         while not watcher.ended:
             try:
                 async with asyncio.timeout(QUIET_S):
@@ -97,7 +115,8 @@ async def sent_events(follower: EventFollower, which: EventFilter) -> AsyncGener
                 continue
             ready.clear()
             events, skipped = watcher.take()
-            fitting = [each for each in events if which.fits(each.event)]
+            new = [each for each in events if each.id > newest or not each.id]
+            fitting = [each for each in new if which.fits(each.event)]
             if fitting or skipped:
                 yield _message(fitting, skipped)
             await asyncio.sleep(BATCH_S)
@@ -110,4 +129,5 @@ def _message(events: Sequence[LoggedEvent], skipped: int) -> bytes:
     newest = {each.id: each.event for each in reversed(events[-MOST_ROWS:])}
     rows, _ = event_rows(newest)
     told = {"rows": "".join(rows), "skipped": skipped + len(events) - len(rows)}
-    return f"data: {json.dumps(told)}\n\n".encode()
+    last = f"id: {max(newest)}\n" if newest else ""
+    return f"{last}data: {json.dumps(told)}\n\n".encode()

@@ -34,9 +34,10 @@ from toolcrib.dashboard.login import BrowserSession, Logins, Notice
 from toolcrib.dashboard.operations import Operations, Overview
 from toolcrib.dashboard.page import NEW_LINK, PLAYGROUND, PageView, bare_page, code_words
 from toolcrib.dashboard.screens import DATA, SCREENS, ScreenRoute
-from toolcrib.dashboard.screens.live import LiveChoice
+from toolcrib.dashboard.screens.live import LiveChoice, id_of
 from toolcrib.errors import ToolcribError
 from toolcrib.http import AUTHENTICATED, HttpRefusal, Receive, Scope, Send, headers_of, read_body
+from toolcrib.observe import LoggedEvent
 from toolcrib.settings import DashboardSettings
 
 STATIC = Path(__file__).parent / "static"
@@ -180,10 +181,14 @@ class Dashboard:
         kind, client, server, outcome, _ = LiveChoice.of_fields(request.field)
         choose = self.operations.events.filter_of
         which = await asyncio.to_thread(choose, kind, client, server, outcome)
+        seen = request.headers.get("last-event-id") or request.field("after")
+
+        def missed() -> Sequence[LoggedEvent]:
+            return self.operations.events.since(id_of(seen)) if seen else ()
 
         async def send_all() -> None:
             await send_head(send, EVENT_STREAM)
-            async with aclosing(sent_events(self.follower, which)) as messages:
+            async with aclosing(sent_events(self.follower, which, missed)) as messages:
                 async for message in messages:
                     await send_piece(send, message)
                     if not session.may_view:

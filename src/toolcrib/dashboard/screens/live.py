@@ -94,7 +94,7 @@ def live_screen(view: PageView, live: LiveEvents) -> h.Element:
         h.div(".headline")[h.h1["Live"], None if choice.before else _controls()],
         problems_of(view.overview.problems),
         _filters(view, live),
-        h.div("#stream", data_stream=None if choice.before else f"/stream?{choice.query()}")[
+        h.div("#stream", data_stream=None if choice.before else _stream(live))[
             event_table(rows, "Events, the newest first"),
             None if rows else _nothing(live),
         ],
@@ -107,6 +107,12 @@ def live_screen(view: PageView, live: LiveEvents) -> h.Element:
         ],
         wide=True,
     )
+
+
+def _stream(live: LiveEvents) -> str:
+    """Where what comes after this page is told."""
+    chosen = live.choice.query()
+    return f"/stream?{chosen}{'&' if chosen else ''}after={live.found.newest}"
 
 
 def event_rows(events: Mapping[int, Event]) -> tuple[list[Markup], int]:
