@@ -48,6 +48,7 @@ endif
 bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...), gateways (CATALOGS=...), growth (BEFORE=...)
 	$(BIN)/python -m benchmarks.call_overhead
 	$(BIN)/python -m benchmarks.tracing
+	$(BIN)/python -m benchmarks.observe
 	$(BIN)/python -m benchmarks.search_latency
 	$(BIN)/python -m benchmarks.model_cost
 	$(if $(BEFORE),$(BIN)/python -m benchmarks.growth --before $(BEFORE))

@@ -49,8 +49,9 @@ def test_a_search_is_used_if_the_same_caller_calls_a_hit_soon_after():
         ([call("another", NOW + 5)], False),
         ([call(at=NOW + 5, caller="key:bob@default")], False),
     ):
-        assert bool(gap_report(events, calls, {}).uncalled) is not used
-    assert not gap_report(events, [call(at=NOW + 5)], {}).unanswered
+        times = [(each.caller, each.name, each.at) for each in calls]
+        assert bool(gap_report(events, times, {}).uncalled) is not used
+        assert not gap_report(events, times, {}).unanswered
 
 
 def total(

@@ -152,6 +152,23 @@ def test_it_ends_when_nobody_can_look_any_more(monkeypatch: pytest.MonkeyPatch, 
     assert len(links) == 1
 
 
+def test_it_ends_at_once_and_quietly_while_somebody_is_on_live(tmp_path: Path):
+    with running(tmp_path) as dashboard:
+        answer = dashboard.ask("POST", "/login", f"secret={dashboard.secret}")
+        cookie = (answer.getheader("set-cookie") or "").partition(";")[0]
+        host = f"{dashboard.name}:{dashboard.port}"
+        connection = http.client.HTTPConnection("127.0.0.1", dashboard.port, timeout=HANG_S)
+        with closing(connection):
+            connection.request("GET", "/stream", headers={"Host": host, "Cookie": cookie})
+            stream = connection.getresponse()
+            assert stream.status == 200
+            assert stream.readline() == b": \n"
+            dashboard.process.terminate()
+            assert stream.read().strip() == b""
+        assert dashboard.process.stderr
+        assert dashboard.process.stderr.read() == ""
+
+
 @pytest.mark.parametrize("killed", [False, True])
 def test_the_gateway_runs_one_beside_it_and_both_end_together(tmp_path: Path, killed: bool):
     command = [sys.executable, "-P", "-c", PROGRAM, "serve", "--dashboard"]

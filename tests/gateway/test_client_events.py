@@ -16,6 +16,7 @@ from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import Event
 from toolcrib.settings import Settings
 from toolcrib.store import EventFile
+from toolcrib.text import tokens
 
 SHOWN_SET = "toolcrib/set"
 
@@ -101,13 +102,14 @@ def test_a_list_tells_what_was_sent_and_what_all_would_have_cost(
     assert (facts["tools"], facts["of"], facts["mode"]) == (5, 41, "search")
     assert number(listed, "eager") > 500
     assert number(listed, "sent") > 500
+    assert not tokens._encoder.cache_info().currsize  # it is large, and lists are few
     assert str(facts["how"]).startswith("21 of them " if era == "legacy" else ("co", "es"))
 
 
 def test_a_crib_without_a_log_counts_nothing(monkeypatch: pytest.MonkeyPatch):
     crib = many_tools()
     server = GatewayServer(crib, ANN)
-    monkeypatch.setattr(server._events._prices, "_make_counter", pytest.fail)
+    monkeypatch.setattr(server._events._prices, "facts", pytest.fail)
     asyncio.run(search_and_call(server, "legacy"))
     assert events_of(crib).dropped == 0
     crib.close()

@@ -24,7 +24,7 @@ from toolcrib.wiring import open_events
 HOURS = 24
 PAGE_ROWS = 50
 MOST_COMING = 1_000
-MOST_SEARCHES = 5_000
+MOST_SEARCHES = 3_000
 GAP_DAYS = 7
 MOST_IN_CONVERSATION = 200
 MOST_TEXTS = 1_000
@@ -138,10 +138,9 @@ class EventQueries:
                 return log, GapReport()
             searches = file.newest(MOST_SEARCHES, EventFilter(("search",), since=since))
             oldest = min((each.at for each in searches.values()), default=since)
-            called = EventFilter(("call",), since=oldest)
-            calls = file.newest(2 * MOST_SEARCHES, called) if searches else NO_EVENTS
+            calls = file.call_times(4 * MOST_SEARCHES, oldest) if searches else ()
             totals = file.totals(int(since // HOUR_S), ("call",), ("name", "server", "code"))
-        return log, gap_report(self.with_texts(searches), calls.values(), totals)
+        return log, gap_report(self.with_texts(searches), calls, totals)
 
     def keeps_texts(self) -> bool:
         """Whether the texts of queries are kept in the file."""

@@ -51,6 +51,11 @@ class EventFollower:
         with self._changing:
             self._watchers = tuple(each for each in self._watchers if each is not watcher)
 
+    def close(self) -> None:
+        """There will be no more: let those who look on go."""
+        for watcher in self._watchers:
+            watcher.end()
+
     def _follow(self) -> None:
         while True:
             try:
@@ -74,7 +79,7 @@ class EventFollower:
 
 
 async def sent_events(follower: EventFollower, which: EventFilter) -> AsyncGenerator[bytes]:
-    """What a browser is sent: the events that fit as rows of HTML, some at a time, for ever."""
+    """What a browser is sent: the events that fit as rows of HTML, some at a time, to the end."""
     loop, ready = asyncio.get_running_loop(), asyncio.Event()
 
     def on_ready() -> None:
@@ -83,7 +88,7 @@ async def sent_events(follower: EventFollower, which: EventFilter) -> AsyncGener
     watcher = follower.watch(on_ready)
     try:
         yield PING
-        while True:
+        while not watcher.ended:
             try:
                 async with asyncio.timeout(QUIET_S):
                     await ready.wait()

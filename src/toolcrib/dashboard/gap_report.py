@@ -4,6 +4,7 @@ Events and roll-ups go in, a report comes out. A search counts as answered if it
 was sure; as used, if the same caller called one of its hits soon after.
 """
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,9 +57,14 @@ class GapReport:
 
 
 def gap_report(
-    searches: Mapping[int, Event], calls: Iterable[Event], totals: Mapping[RollupKey, Rollup]
+    searches: Mapping[int, Event],
+    calls: Iterable[tuple[str, str, float]],
+    totals: Mapping[RollupKey, Rollup],
 ) -> GapReport:
-    """The report of these searches and calls, and of these totals of calls by tool and code."""
+    """The report of these searches, and of these totals of calls by tool and code.
+
+    `calls` has callers, tools and times.
+    """
     used = _CallTimes(calls)
     vain = {id: each for id, each in searches.items() if not is_answered(each)}
     rest = {id: each for id, each in searches.items() if id not in vain and not used.follow(each)}
@@ -83,19 +89,21 @@ def is_answered(search: Event) -> bool:
 class _CallTimes:
     """When each caller called each tool."""
 
-    def __init__(self, calls: Iterable[Event]) -> None:
+    def __init__(self, calls: Iterable[tuple[str, str, float]]) -> None:
         self._times: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
-        for each in calls:
-            self._times[each.caller, each.name].append(each.at)
+        for caller, name, at in calls:
+            self._times[caller, name].append(at)
+        for times in self._times.values():
+            times.sort()
 
     def follow(self, search: Event) -> bool:
         """Whether one of its hits was called soon after it."""
-        end = search.at + SOON_S
-        return any(
-            search.at <= at <= end
-            for name in _hits(search)
-            for at in self._times.get((search.caller, name), ())
-        )
+        return any(self._next(search.caller, name, search.at) for name in _hits(search))
+
+    def _next(self, caller: str, name: str, at: float) -> bool:
+        times = self._times.get((caller, name), ())
+        place = bisect_left(times, at)
+        return place < len(times) and times[place] <= at + SOON_S
 
 
 def _hits(search: Event) -> Sequence[str]:

@@ -78,6 +78,7 @@ async def _serve(operations: Operations, options: DashboardOptions, on_link: OnL
             _on_each_line(tell)
         await _until_end(logins, stopping)
     finally:
+        app.follower.close()
         web.should_exit = True
         await asyncio.gather(serving, return_exceptions=True)
 

@@ -263,15 +263,14 @@ def _use(settings: Settings, name: str, now: float) -> ToolUse | None:
     log = open_events(settings, path)
     try:
         since = int(now // HOUR_S) - USE_DAYS * DAY_HOURS
-        return _summed(name, log.rollups(since, "call"))
+        return _summed(log.totals(since, ("call",), ("code",), name))
     finally:
         log.close()
 
 
-def _summed(name: str, rollups: Sequence[tuple[RollupKey, Rollup]]) -> ToolUse:
-    own = [(key, each) for key, each in rollups if key.name == name]
+def _summed(totals: Mapping[RollupKey, Rollup]) -> ToolUse:
     return ToolUse(
-        sum(each.count for _, each in own),
-        sum(each.count for key, each in own if key.code not in FINE_CODES),
-        sum(each.seconds for _, each in own),
+        sum(each.count for each in totals.values()),
+        sum(each.count for key, each in totals.items() if key.code not in FINE_CODES),
+        sum(each.seconds for each in totals.values()),
     )

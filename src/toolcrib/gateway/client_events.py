@@ -3,6 +3,7 @@
 Searches and calls leave their own events; `origin_of` says for those where a request came from.
 """
 
+import hashlib
 import json
 import secrets
 import time
@@ -17,7 +18,7 @@ from toolcrib.gateway.request_spans import trace_of
 from toolcrib.model import Entry, Event, EventKind, EventOrigin, JsonObject, trace_id
 from toolcrib.observe import conversation_mark
 from toolcrib.session import Prices
-from toolcrib.text import TokenCounter
+from toolcrib.text import estimate_tokens, forget_vocabulary, token_counter
 
 MOST_COUNTED = 4_000
 """So many definitions are counted for a list; of more, some of all, and the rest like those."""
@@ -44,10 +45,52 @@ class SentList:
     every: Sequence[Entry]
 
 
+class ListPrices:
+    """What listed tools cost in tokens, each counted once. Used by one thread at a time.
+
+    The vocabulary is in memory only while something is counted: lists are few, and it is large.
+    """
+
+    def __init__(self) -> None:
+        self._definitions = Prices(token_counter)
+        self._sent: dict[str, int] = {}
+        self.how = ""
+
+    def facts(self, sent: SentList) -> JsonObject:
+        """What is told of a list: how many tools of how many, and what they cost."""
+        every = sent.every
+        counted = every[:: max(1, -(-len(every) // MOST_COUNTED))]
+        some = "" if len(counted) == len(every) else f"{len(counted):,} of them "
+        self.how = self.how or token_counter().how
+        facts: JsonObject = {
+            "tools": len(sent.tools),
+            "of": len(every),
+            "mode": sent.mode,
+            "eager": self._definitions.of_entries(counted) * len(every) // max(1, len(counted)),
+            "sent": sum(map(self._of_sent, sent.tools)),
+            "how": f"{some}{self.how}",
+        }
+        if self._definitions.forget_counter():
+            forget_vocabulary()
+        return facts
+
+    def _of_sent(self, wire: sdk.Result) -> int:
+        """What a model is sent of a listed tool: as its definition is counted elsewhere."""
+        keys = {"name": "name", "description": "description", "parameters": "inputSchema"}
+        shown = {key: wire.get(name, "") for key, name in keys.items()}
+        text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        if digest not in self._sent:
+            if len(self._sent) >= MOST_COUNTED:
+                self._sent.clear()
+            self._sent[digest] = self._definitions.counter.count(text)
+        return self._sent[digest]
+
+
 class ClientEvents:
     """Tells what happens to the clients of one principal. `prices` may be shared with others."""
 
-    def __init__(self, crib: Crib, view: CallerView, prices: Prices) -> None:
+    def __init__(self, crib: Crib, view: CallerView, prices: ListPrices) -> None:
         self._log = events_of(crib)
         self._view = view
         self._prices = prices
@@ -65,24 +108,17 @@ class ClientEvents:
     def listed(self, context: sdk.Context, sent: SentList, seconds: float) -> None:
         """A client was sent a list. The thread of the log counts its tokens."""
         listed = self._event("list", origin_of(context))._replace(seconds=seconds)
-        self._log.append_later("list", lambda: listed._replace(facts=self._list_facts(sent)))
+        self._log.append_later("list", lambda: listed._replace(facts=self._prices.facts(sent)))
 
     def shown(self, origin: EventOrigin, names: Sequence[str], text: str, handle: str) -> None:
         """A search has shown tools that its set did not have, in an answer of this text."""
-        shown = self._event("reveal", origin)
-
-        def counted() -> Event:
-            counter = self._prices.counter
+        if names:
             facts: JsonObject = {
                 "tools": list(names),
                 "set": conversation_mark(handle),
-                "tokens": counter.count(text),
-                "how": counter.how,
+                "tokens": estimate_tokens(text),
             }
-            return shown._replace(facts=facts)
-
-        if names:
-            self._log.append_later("reveal", counted)
+            self._log.append(self._event("reveal", origin)._replace(facts=facts))
 
     def _left(self, came: Event) -> None:
         now = time.time()
@@ -93,20 +129,6 @@ class ClientEvents:
         caller = self._view.principal.caller.id
         return Event(time.time(), kind, caller, client, conversation, trace=trace_id(trace))
 
-    def _list_facts(self, sent: SentList) -> JsonObject:
-        counter = self._prices.counter
-        counted = sent.every[:: max(1, -(-len(sent.every) // MOST_COUNTED))]
-        eager = self._prices.of_entries(counted)
-        some = "" if len(counted) == len(sent.every) else f"{len(counted):,} of them "
-        return {
-            "tools": len(sent.tools),
-            "of": len(sent.every),
-            "mode": sent.mode,
-            "eager": eager * len(sent.every) // max(1, len(counted)),
-            "sent": sum(_tokens(counter, each) for each in sent.tools),
-            "how": f"{some}{counter.how}",
-        }
-
 
 def _introduction(context: sdk.Context) -> tuple[str, str, str]:
     """Name, version and protocol of a client, as it greets us: nothing of it is verified."""
@@ -115,10 +137,3 @@ def _introduction(context: sdk.Context) -> tuple[str, str, str]:
             return name, str(more.get("version", "")), protocol
         case _:
             return sdk.client_name(context), "", context.protocol_version
-
-
-def _tokens(counter: TokenCounter, wire: sdk.Result) -> int:
-    """What a model is sent of a listed tool: as its definition is counted elsewhere."""
-    keys = {"name": "name", "description": "description", "parameters": "inputSchema"}
-    shown = {key: wire.get(name, "") for key, name in keys.items()}
-    return counter.count(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))

@@ -25,7 +25,7 @@ from toolcrib.execute import CallRefused
 from toolcrib.gateway import sdk
 from toolcrib.gateway.call_channel import CallChannel, set_log_level
 from toolcrib.gateway.caller_view import CallerView
-from toolcrib.gateway.client_events import ClientEvents, SentList, origin_of
+from toolcrib.gateway.client_events import ClientEvents, ListPrices, SentList, origin_of
 from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 from toolcrib.gateway.fixed_tools import FixedTools
 from toolcrib.gateway.input_requests import InputRequests
@@ -41,8 +41,7 @@ from toolcrib.gateway.tool_list import ToolList, has_output_schema
 from toolcrib.gateway.tool_results import error_result, outcome_result
 from toolcrib.model import CallError, JsonObject, ToolInfo
 from toolcrib.pool import TOOLS_UPDATED, ToolsUpdated
-from toolcrib.session import Prices, SearchResult
-from toolcrib.text import token_counter
+from toolcrib.session import SearchResult
 
 NAME: Final = "toolcrib"
 COMPLETE: Final = "complete"
@@ -62,7 +61,7 @@ class GatewayServer:
         self,
         crib: Crib,
         principal: Principal,
-        prices: Prices | None = None,
+        prices: ListPrices | None = None,
         held: HeldCalls | None = None,
     ) -> None:
         """`prices` and `held` are those of all principals, where there are others."""
@@ -70,7 +69,7 @@ class GatewayServer:
         self._held = held or HeldCalls()
         self.sets = RevealSets()
         self._view = CallerView(crib, principal, self._held)
-        self._events = ClientEvents(crib, self._view, prices or Prices(token_counter))
+        self._events = ClientEvents(crib, self._view, prices or ListPrices())
         self._input_requests = InputRequests(principal)
         self._spans = RequestSpans(tracer_in(crib), self._knows)
         self._fixed_tools = FixedTools(self._view, self.sets, self._events, self._reveal)
@@ -236,7 +235,7 @@ class GatewayServers:
 
     def __init__(self, crib: Crib) -> None:
         self._crib = crib
-        self._prices = Prices(token_counter)
+        self._prices = ListPrices()
         self._held = HeldCalls()
         self._servers: OrderedDict[Principal, GatewayServer] = OrderedDict()
         self._changing = Lock()

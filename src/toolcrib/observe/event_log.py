@@ -151,14 +151,13 @@ class EventLog:
         events = [event for each in waiting if (event := self._made(each))]
         if events:
             ids = self._keep([self._for_file(event) for event in events])
-            logged = [LoggedEvent(id, event) for id, event in zip(ids, events, strict=True)]
-            for each in logged:
-                if each.event.query:
-                    self.queries.put(each.id, each.event.query)
+            self.queries.put({id: e.query for id, e in zip(ids, events, strict=True) if e.query})
             if self.counters:
                 self.counters.add(events)
-            for watcher in self._watchers:
-                self._show(watcher, logged)
+            if watchers := self._watchers:
+                logged = [LoggedEvent(id, event) for id, event in zip(ids, events, strict=True)]
+                for watcher in watchers:
+                    self._show(watcher, logged)
         if self._crowded_out:
             crowded_out, self._crowded_out = self._crowded_out, 0
             self._complain("too many came at once", crowded_out)
@@ -173,7 +172,8 @@ class EventLog:
         """The event as it may be kept; None if it cannot be made, and then it is dropped."""
         try:
             event = recorded(given if isinstance(given, Event) else given())
-            return event._replace(query=query_text(event.query)) if event.query else event
+            text = query_text(event.query) if event.query else ""
+            return event if text == event.query else event._replace(query=text)
         except Exception:  # noqa: BLE001 - whatever it is, the others are kept
             _log.exception("an event could not be made")
             self._drop(1)

@@ -81,10 +81,10 @@ class RecentQueries:
         self._texts: OrderedDict[int, str] = OrderedDict()
         self._changing = Lock()
 
-    def put(self, id: int, text: str) -> None:
-        """Remember the text of an event, and forget the oldest where there are too many."""
+    def put(self, texts: Mapping[int, str]) -> None:
+        """Remember the texts of events, and forget the oldest where there are too many."""
         with self._changing:
-            self._texts[id] = text
+            self._texts.update(texts)
             while len(self._texts) > self._most:
                 self._texts.popitem(last=False)
 

@@ -81,6 +81,8 @@ def _select(names: str) -> QueryForm:
 
 def _required(text: str) -> RequiredQuery | None:
     """A form with `+word` in it, if the word starts with a letter: +1 and C++ are text."""
+    if "+" not in text:
+        return None
     tokens = text.split()
     matches = {token: _REQUIRED.fullmatch(token) for token in tokens}
     parts = dict.fromkeys(match.group(1).lower() for match in matches.values() if match)

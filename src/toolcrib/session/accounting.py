@@ -101,6 +101,11 @@ class Prices:
             self._counter = self._make_counter()
         return self._counter
 
+    def forget_counter(self) -> bool:
+        """Let go of whoever counts, until something new is counted; whether there was one."""
+        was_there, self._counter = self._counter is not None, None
+        return was_there
+
     def of(self, tools: Iterable[ToolInfo]) -> int:
         """What these definitions cost together."""
         return sum(map(self._price, tools))

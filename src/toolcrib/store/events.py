@@ -74,6 +74,7 @@ _CONVERSATIONS = """
     FROM event WHERE conversation != '' AND id > (SELECT max(id) FROM event) - ?
     GROUP BY conversation HAVING newest < ? ORDER BY newest DESC LIMIT ?
 """
+_encode = json.JSONEncoder(check_circular=False).encode  # facts are ours, and a tree
 
 T = TypeVar("T")
 
@@ -152,10 +153,19 @@ class EventFile:
         return self._on_sound_file(lambda: list(read_rollups(self._db, since_hour, kinds)))
 
     def totals(
-        self, since_hour: int, kinds: Sequence[EventKind], by: Sequence[str]
+        self, since_hour: int, kinds: Sequence[EventKind], by: Sequence[str], name: str = ""
     ) -> Mapping[RollupKey, Rollup]:
-        """The roll-ups of some kinds from an hour on, added up; `by`: what stays apart."""
-        return self._on_sound_file(lambda: dict(read_totals(self._db, since_hour, kinds, by)))
+        """The roll-ups of some kinds from an hour on, of one name if it says so, added up.
+
+        `by` are the columns of the key that stay apart.
+        """
+        return self._on_sound_file(lambda: dict(read_totals(self._db, since_hour, kinds, by, name)))
+
+    def call_times(self, limit: int, since: float) -> Sequence[tuple[str, str, float]]:
+        """Caller, tool and time of the last calls since a moment, the latest first."""
+        sql = "SELECT caller, name, at FROM event WHERE kind = 'call' AND at >= ?"
+        last = f"{sql} ORDER BY id DESC LIMIT ?"
+        return self._on_sound_file(lambda: list(self._db.execute(last, (since, limit))))
 
     def last_use(self) -> Mapping[str, float]:
         """When each caller last left an event, in seconds since the epoch."""
@@ -231,7 +241,7 @@ class EventFile:
 
     def _insert(self, rows: Sequence[tuple[Event, float]]) -> None:
         """Add events, each with when the file saw it, the latest last."""
-        self._db.executemany(_INSERT, [(*_row(event), seen) for event, seen in rows])
+        self._db.executemany(_INSERT, (_row(event, seen) for event, seen in rows))
         add_rollups(self._db, self._folder.fold(event for event, _ in rows), rows[-1][1])
 
     def _passed(self) -> float:
@@ -268,10 +278,9 @@ class EventFile:
             yield id, _event(row)
 
 
-def _row(event: Event) -> Sequence[Any]:
-    *columns, facts, query = event
-    written = json.dumps(facts) if facts else "{}"
-    return *columns, written if len(written) <= MOST_FACTS else CUT, query
+def _row(event: Event, seen: float) -> Sequence[Any]:
+    written = _encode(event.facts) if event.facts else "{}"
+    return *event[:-2], written if len(written) <= MOST_FACTS else CUT, event.query, seen
 
 
 def _event(row: Sequence[Any]) -> Event:

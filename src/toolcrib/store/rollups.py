@@ -175,16 +175,21 @@ def read_rollups(
 
 
 def read_totals(
-    db: apsw.Connection, since_hour: int, kinds: Sequence[EventKind], by: Sequence[str]
+    db: apsw.Connection,
+    since_hour: int,
+    kinds: Sequence[EventKind],
+    by: Sequence[str],
+    name: str = "",
 ) -> Iterator[tuple[RollupKey, Rollup]]:
     """The roll-ups of some kinds from an hour on, added up by some columns of the key."""
     columns = ", ".join(name for name in RollupKey._fields if name in by)
     sums = "sum(count), sum(seconds), json_group_array(json(buckets)), sum(eager), sum(sent)"
     marks = ", ".join("?" * len(kinds))
-    which = f"hour >= ? AND kind IN ({marks}) GROUP BY {columns}"
+    only = "AND name = ?" if name else ""
+    which = f"hour >= ? AND kind IN ({marks}) {only} GROUP BY {columns}"
     sql = f"SELECT {columns}, {sums} FROM rollup WHERE {which}"  # noqa: S608 - our own names
     named = columns.split(", ")
-    for row in db.execute(sql, (since_hour, *kinds)):
+    for row in db.execute(sql, (since_hour, *kinds, *([name] if name else []))):
         apart: dict[str, Any] = dict(zip(named, row, strict=False))
         key = RollupKey(0, kinds[0])._replace(**apart)
         count, seconds, buckets, eager, sent = row[len(named) :]
