@@ -30,6 +30,19 @@ def test_a_key_is_made_listed_and_taken_back(run: Run, config: str):
     assert "no keys" in run("keys", "remove", "laptop").out
 
 
+def test_a_key_to_metrics_has_no_profile(run: Run, config: str):
+    made = run("--config", config, "keys", "add", "prometheus", "--metrics")
+    assert made.out.startswith("tc_")
+    assert "toolcrib connect" not in made.err
+    assert "/metrics alone" in run("keys", "list").out
+    (listed,) = run("keys", "list", "--json").json
+    assert (listed["profiles"], listed["metrics"]) == ([], True)
+    both = ("--metrics", "--profile", "small")
+    refused = run("--config", config, "keys", "add", "other", *both)
+    assert refused.code == 1
+    assert "one of the two" in str(refused.error)
+
+
 def test_as_json_it_is_the_key(run: Run, config: str):
     profiles = ("--profile", "small", "--profile", "large")
     made = run("--config", config, "keys", "add", "laptop", *profiles, "--json").json

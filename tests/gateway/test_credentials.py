@@ -9,6 +9,7 @@ from tests.racing import raced
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import Keys
 from toolcrib.gateway import credentials as module
+from toolcrib.settings import GatewaySettings
 
 
 def test_a_key_is_good_from_the_moment_it_is_made_until_it_is_removed(tmp_path: Path):
@@ -132,3 +133,24 @@ def test_a_link_is_not_followed(tmp_path: Path):
     keys.file.symlink_to(tmp_path / "there" / "keys.json")
     with pytest.raises(ConfigError, match="cannot be read"):
         keys.good(secret)
+
+
+def test_a_key_to_metrics_opens_no_profile_whatever_its_file_says(tmp_path: Path):
+    keys = Keys(tmp_path)
+    secret = keys.add("prometheus", ["default"], metrics=True)
+    (kept,) = json.loads(keys.file.read_text())
+    assert kept["profiles"] == []
+    keys.file.write_text(json.dumps([kept | {"profiles": ["default"]}]))
+    check = module.Authenticator(GatewaySettings(), Keys(tmp_path))
+    assert check.scraper(secret) == "prometheus"
+    with pytest.raises(module.ProfileForbidden, match=r"it is good for: /metrics"):
+        check.keyed(secret, "default")
+
+
+def test_a_key_without_a_profile_is_none_unless_it_is_to_metrics(tmp_path: Path):
+    keys = Keys(tmp_path)
+    keys.add("laptop")
+    (kept,) = json.loads(keys.file.read_text())
+    keys.file.write_text(json.dumps([kept | {"profiles": [], "metrics": "true"}]))
+    with pytest.raises(ConfigError):
+        Keys(tmp_path).all()

@@ -20,10 +20,12 @@ from tests.gateway.daemons import serving
 from tests.observe.otlp_collector import OtlpCollector, ReceivedSpan, otlp_collector
 from tests.waiting import HANG_S, until, until_async
 from toolcrib.crib import Crib, inventory_of
+from toolcrib.gateway import sdk as gateway_sdk
 from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.server import GatewayServer, GatewayServers
 from toolcrib.observe import otlp, tracing
 from toolcrib.settings import Settings
+from toolcrib.sources.mcp import sdk as upstream_sdk
 from toolcrib.store import EventFile, EventFilter
 
 OBSERVE = Path(__file__).parent.parent / "observe"
@@ -194,6 +196,30 @@ def test_what_fails_has_its_code(collector: OtlpCollector, era: Era):
         assert "0123456789abcdef" not in str(collector.traces) + str(collector.metrics)
 
     asked(run)
+
+
+def test_plain_calls_stay_plain(collector: OtlpCollector, monkeypatch: pytest.MonkeyPatch):
+    """With spans of ours, calls go past the SDK as without: nothing is set up for the process."""
+    plain: list[str] = []
+    serve = GatewayServer.call_plainly
+
+    async def noted(server: GatewayServer, context: Any) -> bytes:
+        plain.append(context.params["name"])
+        return await serve(server, context)
+
+    monkeypatch.setattr(GatewayServer, "call_plainly", noted)
+
+    async def run() -> None:
+        async with crib_of(settings(otlp=collector.url)) as crib:
+            server = GatewayServer(crib, EVERYBODY)
+            async with connected(server) as client:
+                await visit(client)
+            server.close()
+
+    asked(run)
+    assert plain == ["tool_search", "tool_call_read"]
+    assert not gateway_sdk.is_traced()
+    assert not upstream_sdk.is_traced()
 
 
 @pytest.mark.parametrize("era", ERAS)
