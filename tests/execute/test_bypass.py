@@ -46,7 +46,7 @@ class World:
 
     def __init__(self, kind: PermissionKind, verdict: str = "ask") -> None:
         rule = ApprovalRule(verdict=verdict)  # pyright: ignore[reportArgumentType]
-        settings = Settings(store=":memory:", approval=ApprovalSettings(rules=(rule,)))
+        settings = Settings(store=":memory:", approval=ApprovalSettings(rules=(rule,), wait_s=0))
         self.crib = Crib(settings)
         self.source = CountingSource(offered("tool", kind))
         self.crib.add_source(self.source)
