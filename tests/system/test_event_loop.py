@@ -105,5 +105,7 @@ def test_on_a_loop_that_is_given_nothing_changes_threads():
             here.submit(where())
         await asyncio.sleep(0)  # the loop goes on: it is not ours to end
 
+    before = {*threading.enumerate()}
     asyncio.run(run())
-    assert not [each for each in threading.enumerate() if each.name == "toolcrib-mcp"]
+    new = {*threading.enumerate()} - before
+    assert not [each for each in new if each.name == "toolcrib-mcp"]
