@@ -25,6 +25,7 @@ from numpy.typing import NDArray  # noqa: E402
 from toolcrib.access import Scope  # noqa: E402
 from toolcrib.crib import Crib, inventory_of  # noqa: E402
 from toolcrib.settings import Settings, load_settings  # noqa: E402
+from toolcrib.store import FileStores, StorePlaces  # noqa: E402
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp import McpSource
@@ -67,7 +68,7 @@ def list_tools(request: Request) -> Iterator[Figures]:
     listings = {each["name"]: each["tools"] for each in request["listings"]}
     entries = {name: request["servers"][name] for name in listings}
     folder = load_settings({}).state_folder
-    servers = McpServers.open_added({"mcpServers": entries}, {}, folder)
+    servers = McpServers.open_added({"mcpServers": entries}, {}, FileStores(StorePlaces(folder)))
     for source in servers.sources:
         _answer(source, listings[source.server])
     servers.close()

@@ -97,6 +97,7 @@ def test_light_properties_are_those_of_the_definition(path: Path):
     source.put("odd", "x", required=True, defer="always", permission_kind="read", searchable=False)
     source.put("load", "y", meta={"anthropic/alwaysLoad": True}, named_by="operator")
     source.put("links", "z", often_with=("odd",), category="c", packaged=True, title="\ud800")
+    source.put("said", "w", desc={"de": "Sagt etwas"}, parameters={"type": "object"})
     pool = pool_of(first)
     before = dict(pool.entries)
     plain = {

@@ -75,13 +75,15 @@ class Catalog:
 
         Raises `Superseded` if another process has replaced the entries that we indexed or adopted.
         """
+        with self._engine.view() as view:
+            if self._holds(view):
+                yield view
+                return
         with ExitStack() as stack:
-            view = stack.enter_context(self._engine.view())
-            if not self._holds(view):
-                with self._writing:  # we may be about to write the mark of our own change
-                    view = stack.enter_context(self._engine.view())
-                    if not self._holds(view):
-                        raise Superseded
+            with self._writing:  # we may be about to write the mark of our own change
+                view = stack.enter_context(self._engine.view())
+                if not self._holds(view):
+                    raise Superseded
             yield view
 
     def has(self, fingerprint: str) -> bool:
@@ -215,7 +217,7 @@ class Catalog:
 
     def cached_vectors(self, entries: Sequence[Entry]) -> VectorsById:
         """The vectors of these that are cached, by name; nothing is embedded for it."""
-        texts = {each.name: embedded_text(each.capability, bare=each.bare) for each in entries}
+        texts = {each.name: embedded_text(each.given, bare=each.bare) for each in entries}
         by_text = self._cached(texts.values())
         return {name: by_text[text] for name, text in texts.items() if text in by_text}
 
@@ -245,7 +247,7 @@ class Catalog:
         """The documents with the vectors that are cached; who has none is pending from then on."""
         rest = iter(entries)
         while some := list(islice(rest, DOCUMENTS)):
-            documents = [document_of(entry.capability, bare=entry.bare) for entry in some]
+            documents = [document_of(each.given, id=each.name, bare=each.bare) for each in some]
             cached = self._cached(document.text for document in documents)
             for entry, document in zip(some, documents, strict=True):
                 vector = cached.get(document.text)
@@ -321,7 +323,7 @@ class Catalog:
     ) -> VectorsById:
         if self._embedder is None or not entries:
             return {}
-        texts = [embedded_text(each.capability, bare=each.bare) for each in entries.values()]
+        texts = [embedded_text(each.given, bare=each.bare) for each in entries.values()]
         vectors = self._embedder.embed(texts, progress=progress)
         return dict(zip(entries, vectors, strict=True))
 

@@ -47,13 +47,13 @@ class Document:
 
 def document_of(capability: Capability, *, id: str = "", bare: str = "") -> Document:
     """The document of a capability. `id`: its name by default. `bare`: the name without prefix."""
-    own_name = bare or capability.name
+    name, own_name = id or capability.name, bare or capability.name
     titles = [capability.title, *capability.display.values()]
     label = [*titles, *capability.tags, capability.category, capability.search_hint]
     prose = [capability.description, *capability.desc.values()]
     return Document(
-        id=id or capability.name,
-        names=tuple(dict.fromkeys([fold(capability.name), fold(own_name)])),
+        id=name,
+        names=tuple(dict.fromkeys([fold(name), fold(own_name)])),
         labels=_labels([own_name, *titles, *capability.tags]),
         fields=(
             _terms(words(own_name)),

@@ -4,11 +4,13 @@ What search, rights and lists need of it are properties of the entry itself: an 
 definition lies in a file answers them without reading that. `capability` is the whole definition.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from toolcrib.model.capability import (
     Capability,
     Defer,
+    JsonObject,
     Kind,
     NamedBy,
     PermissionKind,
@@ -54,55 +56,65 @@ class Entry:
 
     @property
     def kind(self) -> Kind:
-        return self._facts.kind
+        return self.given.kind
 
     @property
     def source(self) -> SourceKind:
-        return self._facts.source
+        return self.given.source
 
     @property
     def source_id(self) -> str | None:
-        return self._facts.source_id
+        return self.given.source_id
 
     @property
     def module(self) -> str:
-        return self._facts.module
+        return self.given.module
 
     @property
     def permission_kind(self) -> PermissionKind:
-        return self._facts.permission_kind
+        return self.given.permission_kind
 
     @property
     def searchable(self) -> bool:
-        return self._facts.searchable
+        return self.given.searchable
 
     @property
     def packaged(self) -> bool:
-        return self._facts.packaged
+        return self.given.packaged
 
     @property
     def named_by(self) -> NamedBy:
-        return self._facts.named_by
+        return self.given.named_by
 
     @property
     def category(self) -> str:
-        return self._facts.category
+        return self.given.category
 
     @property
     def tags(self) -> tuple[str, ...]:
-        return self._facts.tags
+        return self.given.tags
 
     @property
     def title(self) -> str:
-        return self._facts.title
+        return self.given.title
 
     @property
     def description(self) -> str:
-        return self._facts.description
+        return self.given.description
 
     @property
     def often_with(self) -> tuple[str, ...]:
-        return self._facts.often_with
+        return self.given.often_with
+
+    @property
+    def desc(self) -> Mapping[str, str]:
+        return self.given.desc
+
+    @property
+    def parameters(self) -> JsonObject | None:
+        """The schema of its arguments; None for what is no tool."""
+        tool = self.given
+        return tool.parameters if isinstance(tool, ToolInfo) else None
 
     @property
     def pin(self) -> str:
@@ -111,19 +123,19 @@ class Entry:
     @property
     def defer(self) -> Defer:
         """As its definition says; "automatic" for what is no tool."""
-        tool = self._facts
+        tool = self.given
         return tool.defer if isinstance(tool, ToolInfo) else "automatic"
 
     @property
     def required(self) -> bool:
         """Whether it is a tool that is always shown to the model."""
-        tool = self._facts
+        tool = self.given
         return isinstance(tool, ToolInfo) and tool.required
 
     @property
     def asks_to_load(self) -> bool:
         """Whether it is a tool whose MCP server asks hosts never to defer it."""
-        tool = self._facts
+        tool = self.given
         return isinstance(tool, ToolInfo) and tool.asks_to_load
 
     @property
@@ -137,8 +149,11 @@ class Entry:
         return f"{self.source}:{self.source_id}" if self.source_id else self.owner
 
     @property
-    def _facts(self) -> Capability:
-        """The definition, but maybe under another name and without its pin."""
+    def given(self) -> Capability:
+        """The definition, but maybe under the source's own name and without its pin.
+
+        A pin takes a while to make: whoever needs neither asks for this.
+        """
         return self.capability
 
     @property

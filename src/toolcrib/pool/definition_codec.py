@@ -12,14 +12,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import lru_cache
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, NamedTuple, get_args
 
 from toolcrib.model import (
     AgentInfo,
     Capability,
     Defer,
     Entry,
-    JsonObject,
     Kind,
     NamedBy,
     PermissionKind,
@@ -29,7 +28,7 @@ from toolcrib.model import (
 
 CARD = ("title", "description", "category", "tags", "often_with")
 _COLUMNS = frozenset({"name", "pin", "source", "source_id", *CARD})
-_CLASSES: Mapping[str, type[Capability]] = {
+CLASSES: Mapping[str, type[Capability]] = {
     each.kind: each for each in (ToolInfo, SkillInfo, AgentInfo)
 }
 _KINDS, _PERMISSIONS = get_args(Kind), get_args(PermissionKind)
@@ -93,23 +92,25 @@ def decode_card(text: bytes) -> dict[str, Any]:
     return found | {name: tuple(found[name]) for name in ("tags", "often_with")}
 
 
-def encode_definition(given: Capability) -> bytes:
-    """All that is not on the card, but for what is as usual. Raises `TypeError`: no JSON."""
+def fields_of(given: Capability) -> dict[str, Any]:
+    """All that is not on the card, but for what is as usual, by the names of the fields."""
     usual = _usual_values(type(given))
     values = {name: getattr(given, name) for name in usual}
-    return _encode({name: each for name, each in values.items() if each != usual[name]}).encode()
+    return {name: each for name, each in values.items() if each != usual[name]}
 
 
-def decode_definition(kind: Kind, definition: bytes, others: Mapping[str, Any]) -> Capability:
-    """The capability of a definition and of all that lies elsewhere."""
-    cls = _CLASSES[kind]
-    usual = _usual_values(cls)
-    read = cast("JsonObject", json.loads(definition))
-    values = {
-        name: tuple(cast("list[str]", each)) if isinstance(usual[name], tuple) else each
-        for name, each in read.items()
+def encode_definition(given: Capability) -> bytes:
+    """The same as it lies in the pack. Raises `TypeError`: no JSON."""
+    return _encode(fields_of(given)).encode()
+
+
+def decode_definition(kind: Kind, definition: bytes) -> dict[str, Any]:
+    """The fields of a definition."""
+    usual = _usual_values(CLASSES[kind])
+    return {
+        name: tuple(each) if isinstance(usual[name], tuple) else each
+        for name, each in json.loads(definition).items()
     }
-    return cls(**others, **cast("Any", values))
 
 
 @lru_cache

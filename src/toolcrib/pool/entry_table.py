@@ -175,8 +175,10 @@ class EntryTable(Mapping[str, Entry]):
     @overload
     def get(self, name: str, default: V, /) -> Entry | V: ...
     def get(self, name: str, default: object = None, /) -> object:
-        """The entry of a name, else the default."""
-        return self._find(name) or default
+        """The entry of a name, else the default. A search asks for a hundred."""
+        delta = self._delta
+        found = delta[name] if name in delta else self._base.get(name)
+        return found or self.stored.get(name) or default
 
     def __len__(self) -> int:
         return len(self.stored) + self._in_memory

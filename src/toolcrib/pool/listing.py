@@ -139,7 +139,7 @@ class GivenEntry(Entry):
         return Entry(self.name, self.bare, self.capability, state, "", self.overlaps)
 
     @property
-    def _facts(self) -> Capability:
+    def given(self) -> Capability:
         return self._listed.given
 
 

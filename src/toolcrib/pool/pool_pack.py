@@ -11,7 +11,6 @@ What does not fit its digest is never handed out: it is had from its source agai
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar, get_args
@@ -22,10 +21,12 @@ from numpy.typing import NDArray
 from toolcrib.errors import ToolcribError
 from toolcrib.model import Capability, JsonObject, SourceKind, State
 from toolcrib.pool.definition_codec import (
+    CLASSES,
     Traits,
     card_of,
     decode_card,
     decode_definition,
+    fields_of,
     traits_of,
 )
 from toolcrib.pool.pack_columns import DIGEST_BYTES, HashColumn, ItemColumn, NameColumn, TextColumn
@@ -82,6 +83,7 @@ class PoolPack:
         self._held = pack.view("held")
         self.source_at: Callable[[int], int] = pack.view("row_sources").cast("I").__getitem__
         self.card = lru_cache(MOST_CARDS)(self._card)
+        self.fields = lru_cache(MOST_DEFINITIONS)(self._fields)
         self._definition = lru_cache(MOST_DEFINITIONS)(self._read_definition)
 
     @classmethod
@@ -204,14 +206,17 @@ class PoolPack:
         except PackDamaged:
             return card_of(self.mend(row))
 
-    def _read_definition(self, row: int, name: str) -> Capability:
-        source = self.sources[self.source_at(row)]
-        others = {"name": name, "pin": self.pin(row), "source": source.kind, "source_id": source.id}
+    def _fields(self, row: int) -> Mapping[str, Any]:
+        """What a definition has beside its card and its columns, but for what is as usual."""
         try:
-            definition = self._definitions[row]
+            return decode_definition(self.traits(row).kind, self._definitions[row])
         except PackDamaged:
-            return replace(self.mend(row), name=name, pin=self.pin(row))
-        return decode_definition(self.traits(row).kind, definition, {**others, **self.card(row)})
+            return fields_of(self.mend(row))
+
+    def _read_definition(self, row: int, name: str) -> Capability:
+        source, kind = self.sources[self.source_at(row)], self.traits(row).kind
+        others = {"name": name, "pin": self.pin(row), "source": source.kind, "source_id": source.id}
+        return CLASSES[kind](**others, **self.card(row), **self.fields(row))
 
 
 class RawRow(NamedTuple):

@@ -9,6 +9,7 @@ from toolcrib.model import (
     Defer,
     Entry,
     EntryTraits,
+    JsonObject,
     Kind,
     NamedBy,
     PermissionKind,
@@ -134,6 +135,16 @@ class StoredEntry(Entry):
     @property
     def often_with(self) -> tuple[str, ...]:
         return self._card["often_with"]
+
+    @property
+    def desc(self) -> Mapping[str, str]:
+        return self._pack.fields(self._row).get("desc", {})
+
+    @property
+    def parameters(self) -> JsonObject | None:
+        if self.kind != "tool":
+            return None
+        return self._pack.fields(self._row).get("parameters", {})
 
     @property
     def _traits(self) -> Traits:

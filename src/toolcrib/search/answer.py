@@ -7,7 +7,6 @@ from itertools import islice
 
 from toolcrib.model import (
     Answer,
-    Capability,
     Entry,
     EntryGroups,
     EntryTraits,
@@ -16,7 +15,6 @@ from toolcrib.model import (
     NameFilter,
     Query,
     Ranking,
-    ToolInfo,
 )
 from toolcrib.names import name_stems
 from toolcrib.search.confidence import LOW, confidence_level
@@ -40,7 +38,7 @@ from toolcrib.text import (
     nearest_names,
 )
 
-ONE_LINE = 160
+ONE_LINE, LONG_ENOUGH = 160, 1024
 MOST_NEAREST = 5
 MOST_NAMESPACES = 20
 MOST_NAMES = 100
@@ -129,6 +127,8 @@ def _corrected(trace: SearchTrace) -> str:
 
 def _unanswered_parts(answer: Answer, trace: SearchTrace) -> str:
     """Which parts of the task have no hit in the answer, and why; "" if all have one."""
+    if not trace.parts:
+        return ""
     hits = {hit.name for hit in answer}
     unfit = [part.text for part in trace.parts if not part.fits]
     fitting = [part for part in trace.parts if part.fits]
@@ -266,26 +266,27 @@ def _often_with(name: str, search: Search) -> tuple[str, ...]:
 
 def _hit(match: Match, search: Search, language: Language, *, full: bool) -> Hit:
     entry = search.visible(match.id) or search.entries[match.id]
-    capability = entry.capability
     return Hit(
         name=entry.name,
-        kind=capability.kind,
-        source=capability.source,
-        source_id=capability.source_id,
+        kind=entry.kind,
+        source=entry.source,
+        source_id=entry.source_id,
         state=entry.state,
         remedy=entry.remedy,
         score=match.score,
-        description=_one_line(capability, language),
-        permission_kind=capability.permission_kind,
-        schema=capability.parameters if full and isinstance(capability, ToolInfo) else None,
+        description=_one_line(entry, language),
+        permission_kind=entry.permission_kind,
+        schema=entry.parameters if full else None,
         often_with=_often_with(entry.name, search),
     )
 
 
-def _one_line(capability: Capability, language: Language) -> str:
+def _one_line(entry: Entry, language: Language) -> str:
     """The description in the query's language if there is one, else as it is, on one line."""
-    own = (text for tag, text in capability.desc.items() if tag.startswith(language))
-    line = " ".join(next(own, capability.description).split())
+    own = (text for tag, text in entry.desc.items() if tag.startswith(language))
+    text = next(own, entry.description)
+    line = " ".join(text[:LONG_ENOUGH].split())  # the rest matters if this is mostly white
+    line = line if len(line) > ONE_LINE else " ".join(text.split())
     return line if len(line) <= ONE_LINE else line[: ONE_LINE - 1].rstrip() + "…"
 
 

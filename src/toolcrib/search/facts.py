@@ -93,7 +93,7 @@ def facts_version() -> str:
 
 def facts_of(entry: Entry) -> SearchFacts:
     """The facts of an entry; reads its definition."""
-    capability = entry.capability
+    capability = entry.given
     spoken = _spoken_of(capability.description)
     products = _products(entry, capability, spoken)
     server = () if products else _server_words(entry.source_id or "")

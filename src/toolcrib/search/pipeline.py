@@ -161,7 +161,9 @@ class Search:
         try:
             return self._seen[id]
         except KeyError:
-            entry = self._seen[id] = None if id in self.hidden else self.entries.get(id)
+            names, inverted = self.hidden.names, self.hidden.inverted
+            is_hidden = (id in names) != inverted  # as the filter says it, without the call
+            entry = self._seen[id] = None if is_hidden else self.entries.get(id)
             return entry
 
     def groups(self) -> EntryGroups:

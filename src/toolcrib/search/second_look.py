@@ -89,15 +89,12 @@ def look_again(
 
     `known` is what the pool has of products; None if that is not asked.
     """
-    unasked = frozenset(entry.name for entry in entries if _destroys_unasked(entry, text))
+    destroy = [entry for entry in entries if is_destructive(entry.bare)]
+    unasked = frozenset(e.name for e in destroy if not asks_for(verb_family(e.bare), text))
     if known is None or not (named := named_products(text, known)):
         return SecondLook(looks, {}, unasked)
     by_product = {entry.name: product_evidence(entry, named, known) for entry in entries}
     return SecondLook(looks, by_product, unasked, names_absent(named, known))
-
-
-def _destroys_unasked(entry: Entry, text: str) -> bool:
-    return is_destructive(entry.bare) and not asks_for(verb_family(entry.bare), text)
 
 
 def _gate(best: float | None) -> float:

@@ -9,8 +9,7 @@ candidates adds nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import sqrt
-from statistics import fmean
+from math import fsum, sqrt
 from typing import NamedTuple
 
 from toolcrib.index import Arm
@@ -123,6 +122,7 @@ def _of_ranking(ranking: Ranking, ids: Sequence[str], depth: int | None) -> Sequ
 def _standardized(scores: Sequence[float]) -> Sequence[float]:
     if not scores:
         return ()
-    mean = fmean(scores)
-    deviation = sqrt(fmean([(score - mean) ** 2 for score in scores])) or 1.0
+    count = len(scores)
+    mean = fsum(scores) / count
+    deviation = sqrt(fsum([(score - mean) ** 2 for score in scores]) / count) or 1.0
     return [(score - mean) / deviation for score in scores]

@@ -6,7 +6,7 @@
 The list is a file in the package, which says how it is read: `wordlists/verbs.txt`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -65,8 +65,8 @@ class VerbList:
 
     families: Mapping[str, VerbFamily]
     verbs: Mapping[str, Verb]
-    phrase_starts: frozenset[str]
-    """The first words of the verbs that are phrases."""
+    phrases: Mapping[str, frozenset[str]]
+    """By the first word of the verbs that are phrases, which words come second."""
     _remembered: dict[str, Verb | None] = field(
         default_factory=dict[str, Verb | None], repr=False, compare=False
     )
@@ -94,12 +94,12 @@ class VerbList:
 
     def verbs_of(self, text: str) -> Iterator[Verb]:
         """The verbs of a text in order. One that is shown to be a verb is noun-like no more."""
-        said = words(text)
+        said, verbs, phrases = words(text), self.verbs, self.phrases
         for at, word in enumerate(said):
+            if word.isascii() and word not in verbs and word not in phrases:
+                continue  # most words
             if is_unspaced(word):
                 yield from self.verbs_in(word)
-            elif word not in self.verbs and word not in self.phrase_starts:
-                continue  # most words
             elif verb := self.verb_at(said, at):
                 shown = verb.noun_like and begins_object(said[at + verb.size :])
                 yield verb._replace(noun_like=False) if shown else verb
@@ -110,9 +110,8 @@ class VerbList:
         if is_unspaced(word):
             found = self._in_run(word, 0)
             return found if found and found.family else None
-        if word not in self.phrase_starts:
-            return self.verbs.get(word)
-        return self._phrase_at(some, at) or self._parted_at(some, at) or self.verbs.get(word)
+        longer = self._longer_at(some, at, seconds) if (seconds := self.phrases.get(word)) else None
+        return longer or self.verbs.get(word)
 
     def verbs_in(self, run: str) -> Iterator[Verb]:
         """The verbs in a run of Chinese, in order; no two share a character.
@@ -132,17 +131,22 @@ class VerbList:
         starts = (run[at : at + size] for size in range(LONGEST_CHINESE_VERB, 0, -1))
         return next((self.verbs[start] for start in starts if start in self.verbs), None)
 
-    def _phrase_at(self, some: Sequence[str], at: int) -> Verb | None:
-        lengths = range(LONGEST_PHRASE, 1, -1)
-        phrases = (" ".join(some[at : at + length]) for length in lengths)
-        return next((self.verbs[each] for each in phrases if each in self.verbs), None)
+    def _longer_at(self, some: Sequence[str], at: int, seconds: Collection[str]) -> Verb | None:
+        """The verb of several words that begins here; `seconds` are those that may come second."""
+        follows = some[at + 1 : at + 2]
+        if follows and follows[0] in seconds:
+            for length in range(LONGEST_PHRASE, 1, -1):
+                if found := self.verbs.get(" ".join(some[at : at + length])):
+                    return found
+        return self._parted_at(some, at, seconds)
 
-    def _parted_at(self, some: Sequence[str], at: int) -> Verb | None:
+    def _parted_at(self, some: Sequence[str], at: int, seconds: Collection[str]) -> Verb | None:
         """A verb whose particle stands behind its object: turn it off, let the team know."""
-        near = some[at + 2 : at + 1 + FARTHEST_PARTICLE]
-        phrases = (f"{some[at]} {particle}" for particle in near if particle in PARTICLES)
-        found = next((self.verbs[each] for each in phrases if each in self.verbs), None)
-        return found and found._replace(size=1)
+        for particle in some[at + 2 : at + 1 + FARTHEST_PARTICLE]:
+            known = particle in seconds and particle in PARTICLES
+            if known and (found := self.verbs.get(f"{some[at]} {particle}")):
+                return found._replace(size=1)
+        return None
 
 
 @cache
@@ -166,8 +170,15 @@ def parse_verbs(text: str) -> VerbList:
     }
     bases = {form: verb for form, verb in verbs.items() if verb.base}
     no_verbs = {noun: Verb("", len(noun)) for noun in nouns}
-    starts = frozenset(form.partition(" ")[0] for form in verbs if " " in form)
-    return VerbList(families, {**verbs, **bases, **no_verbs}, starts)
+    return VerbList(families, {**verbs, **bases, **no_verbs}, _second_words(verbs))
+
+
+def _second_words(forms: Iterable[str]) -> Mapping[str, frozenset[str]]:
+    """By the first word of the forms that are phrases, which words come second."""
+    seconds: dict[str, set[str]] = {}
+    for first, second, *_ in (form.split(" ") for form in forms if " " in form):
+        seconds.setdefault(first, set()).add(second)
+    return {first: frozenset(some) for first, some in seconds.items()}
 
 
 def begins_object(some: Sequence[str]) -> bool:
@@ -179,11 +190,11 @@ def _surest(verbs: Iterable[Verb]) -> Verb | None:
     """The one that shows best that it is the verb of its text, of equal ones the first."""
     surest, least = None, (True, True, True, True)
     for verb in verbs:
+        if verb.base and not verb.noun_like and not verb.hint:
+            return verb  # most often the first
         doubt = False, verb.hint, not verb.base, verb.noun_like
         if doubt < least:
             surest, least = verb, doubt
-        if not any(doubt):
-            break  # most often the first
     return surest
 
 

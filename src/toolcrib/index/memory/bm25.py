@@ -7,7 +7,8 @@ best any more, the common terms, whose postings are long, count only for those t
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from operator import itemgetter
+from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -37,19 +38,20 @@ ROUNDING = 1e-9
 
 
 class _Term(NamedTuple):
-    """A term, how many documents have it, and its postings; rows that are gone may be in these."""
+    """A term, how rare it is, and its postings; rows that are gone may be in these.
+
+    `is_there`: some document has it.
+    """
 
     term: str
-    having: int
+    rarity: float
+    is_there: bool
     parts: Sequence[Posting]
     rows: int
 
 
-class _WeightedTerm(NamedTuple):
-    """A term, and what it can add to a score at most."""
-
-    weight: float
-    term: _Term
+_WeightedTerm: TypeAlias = tuple[float, _Term]
+"""What a term can add to a score at most, and the term."""
 
 
 class _RecentTerms(dict[str, Sequence[Posting]]):
@@ -109,24 +111,19 @@ class Bm25:
 
     def _weighted(self, terms: Iterable[str]) -> list[_WeightedTerm]:
         """The terms that some document has, those that weigh most first."""
-        documents, found = self.rows.documents, [self._term(term) for term in dict.fromkeys(terms)]
-        rarities = [idf(documents, term.having) for term in found]
-        best = sum(rarities)  # the score of an ideal document, as `ideal` has it, less K1 + 1
-        known = [
-            _WeightedTerm(rarity / best, term)
-            for rarity, term in zip(rarities, found, strict=True)
-            if term.having
-        ]
-        return sorted(known, key=lambda each: -each.weight)
+        found = [self._term(term) for term in dict.fromkeys(terms)]
+        best = sum([term.rarity for term in found])  # as `ideal` has it, less K1 + 1
+        known = [(term.rarity / best, term) for term in found if term.is_there]
+        return sorted(known, key=_weight, reverse=True)
 
     def _term(self, term: str) -> _Term:
         """What is known of a term; that of the last terms is remembered."""
         if (known := self._terms.get(term)) is None:
             if len(self._terms) >= MOST_TERMS:
                 self._terms.clear()
-            parts = list(self.terms.parts(term))
-            rows = sum([len(part.rows) for part in parts])
-            known = self._terms[term] = _Term(term, self.terms.count(term), parts, rows)
+            parts, having = self.terms.parts(term), self.terms.count(term)
+            rarity, rows = idf(self.rows.documents, having), sum([len(each.rows) for each in parts])
+            known = self._terms[term] = _Term(term, rarity, having > 0, parts, rows)
         return known
 
     def _saturated(self, term: _Term) -> Sequence[Posting]:
@@ -210,9 +207,12 @@ class Bm25:
         return ScoreBoard(len(self.rows))
 
 
+_weight = itemgetter(0)
+
+
 def _sum_of(terms: Sequence[_WeightedTerm]) -> float:
     """What these can add to a score together, at most."""
-    return sum([each.weight for each in terms])
+    return sum([weight for weight, _ in terms])
 
 
 def _floor(

@@ -67,7 +67,7 @@ class MemoryEngine:
             if after.is_large(old.base):
                 self._switch(after.folded(old.base, self._weights), mark)
             else:
-                overlay = old.overlay.changed(old.base, new, gone, self._weights)
+                overlay = old.overlay.looked_up(after, new, gone, self._weights)
                 self._next(replace(old, mark=mark, overlay=overlay))
 
     def add_vectors(

@@ -13,13 +13,14 @@ import numpy as np
 
 from toolcrib.index.fuzzy_match import Vocabulary, may_be_part, stands_for
 from toolcrib.index.memory.postings import OverlaidPostings, Posting, Rows
-from toolcrib.text import MOST_EDITS, typos
+from toolcrib.text import MOST_EDITS
 
 MOST_WORDS = 4096
 FEWEST_ROWS, LABELS_REMEMBERED = 1 << 16, 4
 """Words are remembered with so many labels at most, or so many times all labels: 16 bytes each."""
 
 NOTHING: Rows = np.zeros(0, np.intp)
+NO_NUMBERS = np.zeros(0)
 
 Meaning = TypeVar("Meaning")
 
@@ -93,9 +94,9 @@ class LabelWords:
 
     def _misspelt(self, word: str) -> Posting:
         """The labels with a word that is a typo away, of those short and long enough."""
+        near = self.postings.packed.words.near(word)
+        left = [other for other in near if self.postings.count(other)]
         lengths = range(len(word) - MOST_EDITS, len(word) + MOST_EDITS + 1)
-        stored = typos(word, self.postings.packed.words.of_lengths(lengths), most=None)
-        left = [other for other in stored if self.postings.count(other)]
         added = [other for length in lengths for other in self._added.of_length(length)]
         alike = sorted({*left, *added}, key=lambda other: (len(other), other))
         others = stands_for(word, exact=False, containing=(), alike=alike)
@@ -117,13 +118,19 @@ def _most_of(parts: Sequence[tuple[Rows, float]]) -> Posting:
 
     In 64 bits: numpy counts by those alone, others it converts each time.
     """
+    if not parts:
+        return Posting(NOTHING, NO_NUMBERS)
     if len(parts) == 1:
         [(rows, number)] = parts
         return Posting(rows.astype(np.intp), np.full(len(rows), number))
-    sizes = [len(rows) for rows, _ in parts]
-    rows = np.concatenate([NOTHING, *(rows for rows, _ in parts)])
-    numbers = np.repeat([number for _, number in parts], sizes)
-    order = np.argsort(rows, kind="stable")  # nearly in order: every part is
+    rows = np.concatenate([rows for rows, _ in parts], dtype=np.intp)
+    numbers = np.repeat([number for _, number in parts], [len(rows) for rows, _ in parts])
+    order = rows.argsort(kind="stable")  # nearly in order: every part is
     rows, numbers = rows[order], numbers[order]
-    starts = np.flatnonzero(np.diff(rows, prepend=-1))
-    return Posting(rows[starts], np.maximum.reduceat(numbers, starts) if len(starts) else numbers)
+    is_first = np.empty(len(rows), np.bool_)
+    is_first[:1] = True
+    np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
+    if is_first.all():
+        return Posting(rows, numbers)
+    starts = is_first.nonzero()[0]
+    return Posting(rows[starts], np.maximum.reduceat(numbers, starts))

@@ -136,7 +136,8 @@ class Like:
                 labels = np.flatnonzero(found + missing >= bar * roots)
             else:
                 some = [rows[found[rows] + missing >= bar * roots[rows]] for rows in looked_at]
-                labels = np.unique(np.concatenate([NOTHING, *some]))
+                some = [rows for rows in some if len(rows)]
+                labels = np.unique(np.concatenate(some)) if some else NOTHING
             return labels, found[labels]
 
     def _meaning(self, word: str) -> Posting:

@@ -49,9 +49,19 @@ class Overlay:
         weights: FieldWeights,
     ) -> "Overlay":
         """The overlay with some documents put and others removed. They share what is the same."""
+        return self.looked_up(self.to_fold(base, put, removed), put, removed, weights)
+
+    def looked_up(
+        self,
+        after: "Overlay",
+        put: Mapping[str, Document],
+        removed: Collection[str],
+        weights: FieldWeights,
+    ) -> "Overlay":
+        """The same, of what `to_fold` made of it."""
         leaving = [self.documents[id] for id in [*put, *removed] if id in self.documents]
         return replace(
-            self.to_fold(base, put, removed),
+            after,
             terms=self.terms.changed(
                 [term_row(each, weights) for each in leaving],
                 [term_row(each, weights) for each in put.values()],
@@ -68,7 +78,8 @@ class Overlay:
     ) -> "Overlay":
         """The same, but that nothing is looked up in it: of very many a base is made at once."""
         left = {id: each for id, each in self.documents.items() if id not in removed}
-        gone = np.union1d(self.gone, base.rows_of([*put, *removed])).astype(np.int32)
+        newly_gone = base.rows_of([*put, *removed])
+        gone = np.union1d(self.gone, newly_gone).astype(np.int32) if newly_gone.size else self.gone
         return Overlay(gone, {**left, **put})
 
     def since(

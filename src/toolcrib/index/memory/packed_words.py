@@ -8,6 +8,8 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib.text import MOST_EDITS, typos
+
 MOST_REMEMBERED = 1 << 14
 BLOCK = 64
 """Of so many words the first is an object of its own, by which the others are found."""
@@ -27,7 +29,9 @@ class PackedWords(Sequence[str]):
         self.starts = starts
         self._start = starts.data
         self._numbers: dict[str, int] = {}
+        self._recent: dict[int, str] = {}
         self._of_lengths: dict[range, Sequence[str]] = {}
+        self._near: dict[str, Sequence[str]] = {}
 
     @classmethod
     def of(cls, words: Iterable[str]) -> "PackedWords":
@@ -50,6 +54,16 @@ class PackedWords(Sequence[str]):
         start, end = self._start[number], self._start[number + 1] - 1
         return str(self.buffer[start:end], ENCODING, ERRORS)
 
+    def word(self, number: int) -> str:
+        """The word of a number: the same object while it is remembered."""
+        try:
+            return self._recent[number]
+        except KeyError:
+            if len(self._recent) >= MOST_REMEMBERED:
+                self._recent.clear()
+            word = self._recent[number] = self[number]
+            return word
+
     def number(self, word: str) -> int:
         """The number of a word; -1 if it is not here."""
         if (number := self._numbers.get(word)) is None:
@@ -66,16 +80,23 @@ class PackedWords(Sequence[str]):
     def containing(self, part: str) -> Sequence[str]:
         """The words that have this part, in order. No word has a separator."""
         sought, content = part.encode(ENCODING, ERRORS), self._content
-        places: list[int] = []
+        words: list[str] = []
         at = content.find(sought)
         while at >= 0:
-            places.append(at)
-            at = content.find(sought, at + len(sought))
-        numbers: list[int] = (self.starts.searchsorted(places, side="right") - 1).tolist()
-        words = {self[number]: number for number in dict.fromkeys(numbers)}
-        for word, number in words.items():  # who asks for words looks them up next
-            self._remember(word, number)
-        return list(words)
+            number = bisect_right(self._start, at) - 1
+            words.append(word := self[number])
+            self._remember(word, number)  # who asks for words looks them up next
+            at = content.find(sought, self._start[number + 1])
+        return words
+
+    def near(self, word: str) -> Sequence[str]:
+        """The words that are a typo away, nearest first; the last ones are remembered."""
+        if (found := self._near.get(word)) is None:
+            if len(self._near) >= MOST_REMEMBERED:
+                self._near.clear()
+            lengths = range(len(word) - MOST_EDITS, len(word) + MOST_EDITS + 1)
+            found = self._near[word] = typos(word, self.of_lengths(lengths), most=None)
+        return found
 
     def of_lengths(self, characters: range) -> Sequence[str]:
         """The words with so many characters: the shortest first, then in order."""

@@ -5,7 +5,7 @@ rows that are gone, and rows that were added behind the last one. `OverlaidPosti
 together, and say what postings made anew would say.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -121,12 +121,11 @@ class OverlaidPostings:
     added: Mapping[str, Posting]
     first: int
 
-    def parts(self, word: str) -> Iterator[Posting]:
+    def parts(self, word: str) -> Sequence[Posting]:
         """The postings of a word, packed and added; rows that are gone may be among them."""
-        if (number := self.packed.words.number(word)) >= 0:
-            yield self.packed[number]
-        if added := self.added.get(word):
-            yield Posting(added.rows + self.first, added.weights)
+        number, added = self.packed.words.number(word), self.added.get(word)
+        parts = [self.packed[number]] if number >= 0 else []
+        return [*parts, Posting(added.rows + self.first, added.weights)] if added else parts
 
     def count(self, word: str) -> int:
         """How many rows have a word."""

@@ -66,10 +66,10 @@ class SnapshotRows:
     @cached_property
     def id_of(self) -> Callable[[int], str]:
         """The id of a row."""
-        first, stored, added = len(self.base), self.base.ids, self.overlay.terms.keys
+        first, stored, added = len(self.base), self.base.ids.word, self.overlay.terms.keys
         if not added:
-            return stored.__getitem__
-        return lambda row: stored[row] if row < first else added[row - first]
+            return stored
+        return lambda row: stored(row) if row < first else added[row - first]
 
     def row_of(self, id: str) -> int:
         """The row of a document; -1 if there is none."""
