@@ -9,6 +9,7 @@
     ├── AmbiguousName         a bare name fits several capabilities
     ├── BadArguments          a call's arguments do not fit the tool's schema
     ├── StoreError            the catalog or the decisions cannot be opened, read or written
+    │   └── StoreAway         the database of a shared store cannot be reached
     ├── EmbedError            an embedder gave no vectors
     ├── ReplyError            a model's reply is another provider's, or is not whole
     └── EvalError             a catalog or query file for `toolcrib eval` is not usable
@@ -26,6 +27,7 @@ __all__ = [
     "NameTaken",
     "ReplyError",
     "SourceError",
+    "StoreAway",
     "StoreError",
     "ToolcribError",
     "UnknownTool",
@@ -66,6 +68,10 @@ class BadArguments(ToolcribError):
 
 class StoreError(ToolcribError):
     """The catalog file, or the one with decisions, cannot be opened, read or written."""
+
+
+class StoreAway(StoreError):
+    """The database of a shared store cannot be reached. Nobody knows if a last change was kept."""
 
 
 class EmbedError(ToolcribError):

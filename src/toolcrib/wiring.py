@@ -8,8 +8,10 @@ gateway its own section, which is about nothing else.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -19,21 +21,37 @@ from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger, PrefetchMode
 from toolcrib.observe import EventCounters, EventLog, Tracer, can_export, can_measure
 from toolcrib.search import ArmWeights, SearchRules
-from toolcrib.settings import Settings, own_servers_file
+from toolcrib.settings import (
+    Settings,
+    config_folder,
+    own_servers_file,
+    rules_file,
+    settings_file,
+    tenant_folder,
+)
 from toolcrib.sources import apps, mcp
+from toolcrib.system import read_plain_file
 from toolcrib.text import load_glossary
 from toolcrib.uses import UseAdvice, UseHistory
 
 if TYPE_CHECKING:
     from toolcrib.embed import Embedder
-    from toolcrib.execute import CallPolicy, Rule, Rulebook, Tickets
-    from toolcrib.observe import Record, SpanExporter
+    from toolcrib.execute import CallPolicy, Rule, Rulebook
+    from toolcrib.observe import SpanExporter
     from toolcrib.pool import Pool
     from toolcrib.session import Deferral, SessionOptions
     from toolcrib.settings import ServerApproval
     from toolcrib.sources.apps import AppRules
     from toolcrib.sources.mcp import ServerRules
-    from toolcrib.store import EventFile, Retention, TicketFile
+    from toolcrib.store import (
+        EventStore,
+        FileStores,
+        ReplicaStores,
+        Retention,
+        StorePlaces,
+        Stores,
+    )
+    from toolcrib.store.postgres import Database, TenantPlaces
     from toolcrib.text import Glossary
     from toolcrib.uses import FactsOf, StoreOpener
 
@@ -43,8 +61,7 @@ IN_PLACE = frozenset(
 """Settings that a crib can go on by; others make another pool, index or store of it."""
 LEARNING = ("learn", "learn_boost")
 KEEP_QUERIES_DAYS = 7.0
-FORMER_LOG = "audit.db"
-"""Where a Toolcrib before this one logged calls, beside the log of events."""
+KEY_BYTES, LONGEST_KEY = 32, 256
 
 
 def fit_in_place(old: Settings, new: Settings) -> bool:
@@ -96,10 +113,61 @@ def rulebook_of(settings: Settings, written: Callable[[], Sequence[Rule]] = tupl
     return execute.Rulebook(approval.servers, rules, written, profiles=own)
 
 
-def event_log_of(settings: Settings) -> EventLog:
+def stores_of(settings: Settings) -> FileStores | ReplicaStores:
+    """All that lasts, where the settings say. No file is opened or made before it is asked for.
+
+    Raises `ConfigError` and `StoreError` where the settings name a database.
+    """
+    if settings.database:
+        return replica_stores_of(settings, os.environ)
+    return file_stores_of(settings)
+
+
+def replica_stores_of(settings: Settings, environ: Mapping[str, str]) -> ReplicaStores:
+    """The stores of a tenant in a database, with the files of this machine beside them.
+
+    The database is opened, and closed with them. Raises `ConfigError` and `StoreError`.
+    """
+    from toolcrib.store.postgres import (  # noqa: PLC0415 - the extra
+        PostgresStores,
+        SharedDatabase,
+    )
+
+    key, database = shared_key_of(settings, environ), database_of(settings, environ)
+    try:
+        shared = SharedDatabase(database)
+    except BaseException:
+        database.close()
+        raise
+    remote = PostgresStores(shared, tenant_places_of(settings, settings.tenant, key))
+    local, place = file_stores_of(settings), database.address.shown
+    return store.ReplicaStores(remote, local, settings.stale_s, place, on_close=shared.close)
+
+
+def file_stores_of(settings: Settings) -> FileStores:
+    """The files of this machine. Nothing is opened or made before it is asked for."""
+    return store.FileStores(store_places_of(settings))
+
+
+def store_places_of(settings: Settings) -> StorePlaces:
+    """Where the files of all stores are."""
+    path, own = settings.store_path, tenant_folder(config_folder(), settings.tenant)
+    return store.StorePlaces(
+        settings.state_folder,
+        None if path == ":memory:" else Path(path),
+        retention_of(settings) if settings.events_path else None,
+        {
+            "servers.json": own / own_servers_file().name,
+            "rules.json": own / rules_file().name,
+            "settings.toml": settings.file or settings_file({}).path,
+        },
+    )
+
+
+def event_log_of(settings: Settings, stores: Stores) -> EventLog:
     """The log of events that the settings name. Nothing is written before the first event."""
-    path, observe = settings.events_path, settings.observe
-    opened = partial(open_events, settings, path) if path else None
+    observe = settings.observe
+    opened = (lambda: stores.events) if settings.events_path else None
     counters = EventCounters() if observe.metrics else None
     return EventLog(opened, keep_queries=observe.keep_queries, counters=counters)
 
@@ -134,9 +202,9 @@ def _exporter(url: str, headers: Mapping[str, str]) -> SpanExporter:
     return OtlpExporter(OtlpTarget(url, headers))
 
 
-def open_events(settings: Settings, path: Path) -> EventFile:
-    """The file of events at a path, with the calls of a former log. Raises `StoreError`."""
-    return store.EventFile(path, retention_of(settings), former=path.with_name(FORMER_LOG))
+def open_events(settings: Settings) -> EventStore:
+    """The log of events alone, for whoever reads it, to be closed. Raises `StoreError`."""
+    return stores_of(settings).events
 
 
 def retention_of(settings: Settings) -> Retention:
@@ -146,17 +214,71 @@ def retention_of(settings: Settings) -> Retention:
     return store.Retention(observe.rows, observe.days, query_days)
 
 
-def tickets_of(settings: Settings, record: Record) -> Tickets:
-    """The calls that wait for approval, in a file unless nothing is to be left on disk."""
-    if settings.store_path == ":memory:":
-        return execute.Tickets(record=record)
-    return execute.Tickets(partial(_tickets, settings), record)
+def database_of(settings: Settings, environ: Mapping[str, str]) -> Database:
+    """The database of a shared store; nothing is sent to it yet. Raises `ConfigError`."""
+    if not settings.database:
+        remedy = "set it to postgresql://user@host/database"
+        raise ConfigError(f"the setting `store` names no database; {remedy}")
+    if find_spec("psycopg") is None:
+        remedy = "install it: pip install 'toolcrib[postgres]'"
+        raise ConfigError(f"`store` is a database, and needs its extra; {remedy}")
+    from toolcrib.store.postgres import Database, DatabaseAddress  # noqa: PLC0415 - the extra
+
+    password = _variable(settings.store_password_env, "store_password_env", environ)
+    return Database(DatabaseAddress(settings.database, password))
 
 
-def _tickets(settings: Settings) -> TicketFile:
-    """Raises `SourceError` and `StoreError`."""
-    folder = settings.state_folder
-    return store.TicketFile(folder / "tickets.db", store.install_key(folder / "tickets.key"))
+def tenant_places_of(settings: Settings, tenant: str, key: bytes) -> TenantPlaces:
+    """What belongs to a tenant of a shared store, besides its rows. `key` is the shared secret."""
+    from toolcrib.store.postgres import TenantPlaces  # noqa: PLC0415 - the extra
+
+    retention = retention_of(settings) if settings.observe.enabled else None
+    return TenantPlaces(tenant, settings.of_tenant(tenant).state_folder, key, retention)
+
+
+def shared_key_of(settings: Settings, environ: Mapping[str, str]) -> bytes:
+    """The secret that the gateways of a shared store have in common. Raises `ConfigError`."""
+    named, file = settings.install_key_env, settings.install_key_file
+    if bool(named) == bool(file):
+        which = "both are set: take one out" if named else "set one, the same for all gateways"
+        todo = f"of `install_key_env` and `install_key_file` {which}"
+        raise ConfigError(f"a shared store needs one secret; {todo}")
+    where = f"the variable {named}" if named else str(file)
+    said = _variable(named, "install_key_env", environ)
+    content = said.encode() if said is not None else _key_file(file or Path())
+    key = _key(content)
+    if key is None:
+        remedy = "make one: openssl rand -hex 32"
+        raise ConfigError(f"{where} has no key of 64 hexadecimal digits; {remedy}")
+    return key
+
+
+def _variable(name: str, setting: str, environ: Mapping[str, str]) -> str | None:
+    """What a variable says that a setting names; None if it names none. Raises `ConfigError`."""
+    if not name:
+        return None
+    if not environ.get(name):
+        raise ConfigError(f"the variable {name} of `{setting}` is not set; set it, and start again")
+    return environ[name]
+
+
+def _key_file(path: Path) -> bytes:
+    try:
+        return read_plain_file(path, LONGEST_KEY)
+    except OSError as error:
+        problem = f"{path}: {error.strerror or error}"
+        raise ConfigError(f"{problem}; make it readable for you alone") from error
+
+
+def _key(content: bytes) -> bytes | None:
+    """The key that a text or a file has; None if it has none."""
+    if len(content) == KEY_BYTES:
+        return content
+    try:
+        key = bytes.fromhex(content.decode("ascii").strip())
+    except ValueError:
+        return None
+    return key if len(key) == KEY_BYTES else None
 
 
 def deferral_of(

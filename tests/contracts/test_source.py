@@ -13,7 +13,7 @@ import pytest
 
 from tests.defaults import APP_RULES
 from tests.sources.apps.joining import app_at, serving
-from tests.sources.mcp.faking import FAKE, nothing_left
+from tests.sources.mcp.faking import FAKE, nothing_left, stores_in
 from tests.waiting import let_pass_async, until
 from tests.workshop import soon
 from toolcrib.errors import BadArguments, DeclarationError, SourceError, UnknownTool
@@ -77,7 +77,7 @@ def mcp_server(folder: Path) -> Generator[Source]:
     config = folder / "mcp.json"
     fake = {"command": sys.executable, "args": ["-S", str(FAKE)]}
     config.write_text(json.dumps({"mcpServers": {"fake": fake}}))
-    with nothing_left(), closing(McpServers.open([config], folder / "state")) as servers:
+    with nothing_left(), closing(McpServers.open([config], stores_in(folder / "state"))) as servers:
         [done] = refresh_all(servers.sources)
         assert not done.error
         yield servers.sources[0]

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.postgres import KEY, emptied_database
 from toolcrib.errors import StoreError
 from toolcrib.model import ConversationTokens
 from toolcrib.store import SqliteStore, UseLesson, UseLessonKey, UsePair, UseRecord
+from toolcrib.store.postgres import PostgresStores, TenantPlaces
 from toolcrib.store.protocol import Store
 
 ONE, TWO, THREE = b"1" * 32, b"2" * 32, b"\0" * 32
@@ -20,8 +22,11 @@ def vector(*numbers: float) -> NDArray[np.float32]:
     return np.array(numbers, dtype=np.float32)
 
 
-@pytest.fixture(params=["sqlite in memory", "sqlite in a file"])
+@pytest.fixture(params=["sqlite in memory", "sqlite in a file", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    if request.param == "postgresql":
+        yield PostgresStores(emptied_database(), TenantPlaces("one", tmp_path, KEY, None)).catalog
+        return
     with SqliteStore.open(
         tmp_path / "catalog.db" if request.param.endswith("file") else ":memory:"
     ) as store:
@@ -72,7 +77,7 @@ def test_nothing_asked_is_nothing_found(store: Store):
 
 def test_it_keeps_all_or_nothing(store: Store):
     torn: dict[bytes, NDArray[np.float32]] = {ONE: vector(1), "\ud800": vector(2)}  # type: ignore[dict-item]
-    with pytest.raises(UnicodeEncodeError):
+    with pytest.raises((UnicodeEncodeError, StoreError)):
         store.keep_vectors("m", torn)
     assert not kept(store)
 

@@ -31,7 +31,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
 
     def spy(capability: Capability, *, id: str = "", bare: str = "") -> Document:
-        names.append(capability.name)
+        names.append(id or capability.name)
         return document_of(capability, id=id, bare=bare)
 
     monkeypatch.setattr("toolcrib.index.catalog.document_of", spy)

@@ -297,7 +297,8 @@ def test_the_route_for_what_reads_leads_to_nothing_else(kind: PermissionKind):
 def test_every_public_way_to_call_has_a_row():
     """Whatever awaits or takes a call or a handle is one of the routes above.
 
-    `refresh` is none: it lists what servers have, and calls nothing of it.
+    `refresh` is none: it lists what servers have, and calls nothing of it. `paged` is none: it
+    holds what a call has given.
     """
     ways = {
         name
@@ -305,7 +306,7 @@ def test_every_public_way_to_call_has_a_row():
         for name, member in inspect.getmembers(owner, callable)
         if not name.startswith("_") and inspect.iscoroutinefunction(member)
     }
-    assert ways - {"refresh"} == {"call", "execute"}
+    assert ways - {"refresh", "paged"} == {"call", "execute"}
     calling = [
         path.name
         for path in Path(toolcrib.__file__).parent.rglob("*.py")

@@ -211,7 +211,7 @@ def test_a_long_result_is_whole_for_a_program_and_comes_in_pages_for_a_model():
     shop.source.answer = lambda _call: Outcome("0123456789abcdef")
     whole = execute(shop.door, Call("look"))
     assert whole.content == "0123456789abcdef"
-    first = shop.door.paged(whole, ANN)
+    first = asyncio.run(shop.door.paged(whole, ANN))
     second = shop.door.result(first.handle, ANN, 2, "")
     assert (first.content, second.content) == ("012345678", "9abcdef")
     assert shop.door.result(first.handle, ANN, 1, "abc").page

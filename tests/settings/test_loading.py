@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from toolcrib.errors import ConfigError
 from toolcrib.settings import CONFIG_VARIABLE, Settings, documented, load_settings
+from toolcrib.settings.loading import NOT_SETTINGS
 from toolcrib.settings.schema import REMOVED, Documented
 from toolcrib.system.child_process import LAUNCH_VARIABLE
 
@@ -190,12 +191,10 @@ def test_an_unknown_variable_is_refused_with_the_nearest(
 @example("__")
 @example("SEARCH__")
 @example("SEARCH__LIMIT__X")
+@example("KEY")
 def test_whatever_a_variable_is_called_it_is_a_setting_or_an_error_that_names_it(name: str):
     variable = f"TOOLCRIB_{name}"
-    if name.lower().replace("__", ".") in KEYS or variable in (
-        CONFIG_VARIABLE,
-        "TOOLCRIB_BENCH_DIR",
-    ):
+    if name.lower().replace("__", ".") in KEYS or variable in NOT_SETTINGS:
         return
     assert variable in refusal({variable: "1"})
 

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from toolcrib.errors import StoreError
-from toolcrib.review.desk import trust_first_sight, write_approval, write_rejection
+from toolcrib.review.desk import write_approval, write_rejection
 from toolcrib.store import Decisions
 from toolcrib.store.checked_file import CheckedFile
 from toolcrib.store.decisions import DAY_S
@@ -263,7 +263,7 @@ def test_when_all_is_in_doubt_the_operator_starts_afresh(path, decisions, statem
     assert pins(decisions) == {"a": "seen"}
     assert pins(decisions, "mcp:y") == {}
     assert not decisions.trusts_first_sight
-    trust_first_sight(decisions)
+    decisions.set_first_sight(trusted=True)
     assert decisions.trusts_first_sight
     if "DELETE FROM source" not in statement:  # that they are known is not forgotten
         decisions.trust("mcp:y", SEEN)
@@ -402,7 +402,7 @@ def test_after_a_loss_nothing_is_trusted_until_the_operator_says_so(path):
     lost.close()
     later = Decisions(path, KEY)
     assert not later.trusts_first_sight
-    trust_first_sight(later)
+    later.set_first_sight(trusted=True)
     later.trust("mcp:x", SEEN)
     assert len(pins(later)) == 2
     later.close()
@@ -554,8 +554,7 @@ def test_a_mark_tells_of_every_decision_about_a_server_and_of_no_other(path, dec
     other.close()
     after = marks()
     assert [old != new for old, new in zip(before, after, strict=True)] == [True, True, False]
-    with decisions.deciding() as db:
-        decisions.set_first_sight(db, trusted=False)
+    decisions.set_first_sight(trusted=False)
     assert all(old != new for old, new in zip(after, marks(), strict=True))
 
 

@@ -15,6 +15,7 @@
 `live_index`           the index that follows the pool; `crib_index` is its handle: `crib.index`
 `packs`                keeps both in packs for the next start; `pack_files` says where and when
 `inventory`            `Inventory`: the pool, what feeds it, and who may see what of it
+`follower`             keeps the pool in step with a store that several replicas share
 `fleet`                the MCP servers among those sources, and their exchange while others run on
 `searcher`             one search: the index, the rules, what use teaches, remarks about servers
 `unavailable_servers`  configured servers whose tools cannot be had; `server_purposes` finds them
@@ -23,8 +24,8 @@
 
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway, the dashboard and the commands reach past the programs' side
-with `inventory_of(crib)`, `searcher_of(crib)`, `events_of(crib)`, `tracer_in(crib)` and
-`use_history_of(crib)`; nobody else is promised what is there.
+with `inventory_of(crib)`, `searcher_of(crib)`, `events_of(crib)`, `stores_in(crib)`,
+`tracer_in(crib)` and `use_history_of(crib)`; nobody else is promised what is there.
 """
 
 from typing import TYPE_CHECKING
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         events_of,
         inventory_of,
         searcher_of,
+        stores_in,
         tracer_in,
         use_history_of,
     )
@@ -54,6 +56,7 @@ else:
                 "events_of",
                 "inventory_of",
                 "searcher_of",
+                "stores_in",
                 "tracer_in",
                 "use_history_of",
             ),
@@ -72,6 +75,7 @@ __all__ = [
     "events_of",
     "inventory_of",
     "searcher_of",
+    "stores_in",
     "tracer_in",
     "use_history_of",
 ]

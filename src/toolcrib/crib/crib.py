@@ -49,7 +49,7 @@ from toolcrib.wiring import (
     event_log_of,
     metrics_problem,
     policy_of,
-    tickets_of,
+    stores_of,
     tracer_of,
     use_advice_of,
 )
@@ -57,12 +57,14 @@ from toolcrib.wiring import (
 if TYPE_CHECKING:
     import asyncio
 
+    from toolcrib.crib.follower import Follower
     from toolcrib.embed import Embedder
     from toolcrib.execute import ApprovalRequest, Approver, Door
     from toolcrib.search import Explanation
     from toolcrib.session import Host, Session
     from toolcrib.sources import Source, ToolFacts
     from toolcrib.sources.mcp import Offers, RefreshResult, ServerEntry
+    from toolcrib.store import Stores
     from toolcrib.uses import UseHistory
 
 _log = logging.getLogger(__name__)
@@ -85,12 +87,19 @@ class Crib:
     ) -> None:
         settings = settings or default_settings(os.environ)
         files = PackFiles.of(settings, _program())
-        self._events = event_log_of(settings)
+        self._stores = stores = stores_of(settings)
+        self._events = event_log_of(settings, stores)
         self._tracer, self._unobserved = _tracer(settings)
         tell = self._tracer.tell if self._tracer else None
-        self._inventory = inventory = Inventory(settings, files, self._events.append, tell)
+        self._inventory = inventory = Inventory(settings, stores, files, self._events.append, tell)
         self._live_index = LiveIndex(
-            settings, inventory.pool, inventory.changing, embedder, files, say=inventory.report
+            settings,
+            inventory.pool,
+            inventory.changing,
+            embedder,
+            files,
+            stores=stores,
+            say=inventory.report,
         )
         self._packs = Packs(inventory, self._live_index, files, say=inventory.report)
         self._index = CribIndex(inventory.current, self._live_index, self._packs)
@@ -98,6 +107,7 @@ class Crib:
             settings, inventory.pool, inventory.facts, self._live_index.store_if_there
         )
         self._rule_file = RuleFile(settings.rules_file, LastGoodCopies(settings.state_folder))
+        self._follower: Follower | None = None
         self._made_door: Door | None = None
         self._making_door = Lock()
         self._searcher = Searcher(inventory, self._live_index, self._advice)
@@ -115,9 +125,13 @@ class Crib:
 
         With `loop`, MCP servers live on that event loop. Calls from there are then cheaper. The
         loop has to run until the crib is closed, and `close` is called from another thread.
+        Raises `StoreError` if the settings name a shared store that cannot be opened.
         """
         crib = cls(settings)
+        follower = crib._follower = crib._follow() if settings.database else None
         crib._inventory.open(loop)
+        if follower:
+            follower.start()
         return crib
 
     @property
@@ -272,7 +286,7 @@ class Crib:
             ask=ask,
             log=log,
         )
-        return self._door.paged(outcome, caller) if paged else outcome
+        return await self._door.paged(outcome, caller) if paged else outcome
 
     def session(  # noqa: PLR0913 - what a session may have, each by its name
         self,
@@ -354,15 +368,16 @@ class Crib:
 
     def close(self) -> None:
         """End the servers and apps that were started, and let go of the files."""
+        if self._follower:
+            self._follower.close()
         self._packs.close()
         self._inventory.close()
         self._advice.history.close()
         self._live_index.close()
-        if self._made_door:
-            self._made_door.tickets.close()
         self._events.close()
         if self._tracer:
             self._tracer.close()
+        self._stores.close()
 
     def __enter__(self) -> Self:
         return self
@@ -374,6 +389,17 @@ class Crib:
         _traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _follow(self) -> Follower | None:
+        """What keeps this in step with a shared store; the files of this machine are already."""
+        from toolcrib.crib.follower import Follower  # noqa: PLC0415 - for a shared store alone
+        from toolcrib.store import ReplicaStores  # noqa: PLC0415
+
+        stores = self._stores
+        if not isinstance(stores, ReplicaStores):
+            return None
+        stores.catch_up()
+        return Follower(stores, self._inventory)
 
     @property
     def _door(self) -> Door:
@@ -389,7 +415,8 @@ class Crib:
             policy_of(settings, self._rule_file.rules),
             events=self._events,
             tracer=self._tracer,
-            tickets=tickets_of(settings, self._events.append),
+            tickets=execute.Tickets(lambda: self._stores.tickets, self._events.append),
+            results=lambda: self._stores.results,
             on_success=lambda caller, tool: self._advice.history.called(caller.id, tool),
             why_unknown=inventory.why_unknown,
         )
@@ -450,6 +477,11 @@ def use_history_of(crib: Crib) -> UseHistory:
 def events_of(crib: Crib) -> EventLog:
     """The log of a crib's events, for the gateway. Programs are not promised it."""
     return crib._events  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+
+
+def stores_in(crib: Crib) -> Stores:
+    """What lasts of a crib, for the gateway. Programs are not promised it."""
+    return crib._stores  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
 
 
 def tracer_in(crib: Crib) -> Tracer | None:

@@ -106,7 +106,7 @@ class Fleet:
             source.retire(finish=now is not None and not now.config.disabled)
 
     async def refresh(self, *names: str) -> Sequence[RefreshResult]:
-        """Start these servers once, or all, and list their tools anew.
+        """Start these servers once, or all, and list their tools anew; then the pool has them.
 
         Raises `ConfigError` for a name that none has.
         """
@@ -114,10 +114,7 @@ class Fleet:
 
         every = list(self.by_name.values())
         chosen = [mcp.find_server(name, every) for name in names] if names else every
-        done = await asyncio.gather(*(asyncio.wrap_future(each.refresh()) for each in chosen))
-        for source in chosen:
-            self._relist(source)
-        return done
+        return await asyncio.gather(*(asyncio.wrap_future(each.refresh()) for each in chosen))
 
     def server(self, name: str) -> McpSource:
         """One server by its name. Raises `ConfigError` for a name that none has."""

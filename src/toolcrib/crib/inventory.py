@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from toolcrib.sources import ToolFacts
     from toolcrib.sources.apps import AppRegistry
     from toolcrib.sources.mcp import McpServers, McpSource, ServerEntry
+    from toolcrib.store import Stores
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +78,8 @@ _log = logging.getLogger(__name__)
 class Inventory:
     """The pool of one crib and all that feeds it. Safe to share between threads.
 
-    `changing` is held by whoever changes the pool. `packs`: where it may be found as it was;
+    `changing` is held by whoever changes the pool. `stores` has what is known of servers; it is for
+    its owner to close. `packs`: where the pool may be found as it was;
     `on_left_pack` is called once that was found to be damaged. `record` hears of what servers do,
     `tell` of requests to them.
     """
@@ -85,11 +87,13 @@ class Inventory:
     def __init__(
         self,
         settings: Settings,
+        stores: Stores,
         packs: PackFiles | None = None,
         record: Record = drop,
         tell: TellSpan | None = None,
     ) -> None:
         self.settings = settings
+        self._stores = stores
         self._packs = packs
         self._record, self._tell = record, tell
         self.on_left_pack: Callable[[], None] = lambda: None
@@ -181,7 +185,7 @@ class Inventory:
         servers = mcp.McpServers.open_added(
             server,
             entry,
-            settings.state_folder,
+            self._stores,
             mcp_rules_of(settings),
             record=self._record,
             tell=self._tell,
@@ -332,9 +336,8 @@ class Inventory:
 
     def _open_servers(self, loop: AbstractEventLoop | None, files: Sequence[Path]) -> McpServers:
         """The MCP servers that these files name. They live on the loop, if one is given."""
-        settings = self.settings
-        rules, folder = mcp_rules_of(settings), settings.state_folder
-        return mcp.McpServers.open(files, folder, loop, rules, record=self._record, tell=self._tell)
+        rules, stores = mcp_rules_of(self.settings), self._stores
+        return mcp.McpServers.open(files, stores, loop, rules, record=self._record, tell=self._tell)
 
     @property
     def _apps_folder(self) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Generator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
@@ -20,14 +21,16 @@ from toolcrib.store import PackDamaged, SqliteStore, VectorFile, set_pack_aside
 
 if TYPE_CHECKING:
     from toolcrib.index import Progress, SqliteEngine, View
+    from toolcrib.store import Store, Stores
 
 
 class LiveIndex:
     """Where the entries of one pool are looked up. Makes and opens what it needs when it does.
 
     `changing` is held by whoever changes the pool. `embedder` stands for the one of the settings.
-    `packs` is where the index may be found, if it is kept. `say` hears what goes wrong on the way,
-    a sentence each. `on_indexed` is called when something was indexed, on whatever thread.
+    `packs` is where the index may be found, if it is kept, and `stores` has the catalog. `say`
+    hears what goes wrong on the way, a sentence each. `on_indexed` is called when something was
+    indexed, on whatever thread.
     """
 
     def __init__(  # noqa: PLR0913 - what an index is made of, each by its name
@@ -38,9 +41,11 @@ class LiveIndex:
         embedder: Embedder | None,
         packs: PackFiles | None,
         *,
+        stores: Stores,
         say: Callable[[str], None],
     ) -> None:
         self._settings = settings
+        self._stores = stores
         self._pool = pool
         self._changing = changing
         self._embedder = embedder
@@ -139,13 +144,12 @@ class LiveIndex:
         return self._cached_embedder is not None
 
     @cached_property
-    def store(self) -> SqliteStore:
-        """The catalog file, open. Raises `StoreError`."""
-        path = self._settings.store_path
-        return SqliteStore.open(path if path == ":memory:" else Path(path))
+    def store(self) -> Store:
+        """The catalog, open. Raises `StoreError`."""
+        return self._stores.catalog
 
     @cached_property
-    def _open_store(self) -> SqliteStore | None:
+    def _open_store(self) -> Store | None:
         """The catalog file; None, and that is said, if it cannot be opened: search needs none."""
         try:
             return self.store
@@ -153,27 +157,25 @@ class LiveIndex:
             self._say(f"{error}; searching in memory")
             return None
 
-    def store_if_there(self, *, make: bool) -> SqliteStore | None:
+    def store_if_there(self, *, make: bool) -> Store | None:
         """The same, but that it is not made unless it is asked for."""
-        there = "store" in self.__dict__ or self._store_path.exists()
+        there = "store" in self.__dict__ or os.path.exists(self._store_path)  # noqa: PTH110 - a path takes ten times as long
         if not (make or there):
             return None
         with self._changing:
             return self.store
 
     @cached_property
-    def _store_path(self) -> Path:
+    def _store_path(self) -> str:
         """Every search asks whether it is there, until it is."""
-        return Path(self._settings.store_path)
+        return self._settings.store_path
 
     def close(self) -> None:
-        """End what is done beside, and let go of the file."""
+        """End what is done beside; the stores are for their owner to close."""
         if self.is_used:
             self._catalog.close()
         if "_vectors" in self.__dict__:
             self._vectors.close()
-        if "store" in self.__dict__:
-            self.store.close()
 
     def _bring_up_to_date(self, catalog: Catalog) -> bool:
         """Index what the catalog does not know yet; whether there was anything."""
@@ -247,7 +249,10 @@ class LiveIndex:
         return self._catalog_of(MemoryEngine())
 
     def _stored(self) -> Catalog:
-        return self._catalog_of(index.SqliteEngine(self.store))
+        store = self.store
+        if not isinstance(store, SqliteStore):
+            raise StoreError('`index = "sqlite"` needs a catalog file: set it to "auto"')
+        return self._catalog_of(index.SqliteEngine(store))
 
     def _catalog_of(self, engine: MemoryEngine | SqliteEngine) -> Catalog:
         return Catalog(
@@ -269,7 +274,7 @@ class LiveIndex:
         return CachedEmbedder(embedder, self._vectors, chunk=batch) if embedder else None
 
     @cached_property
-    def _vectors(self) -> SqliteStore | VectorFile:
+    def _vectors(self) -> Store | VectorFile:
         """Where vectors are kept.
 
         Those of an embedder of your own last with a catalog file only: nothing but its name tells

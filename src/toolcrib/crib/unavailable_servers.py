@@ -42,7 +42,8 @@ class UnavailableServers:
             return found
         matching = self._matching(query_stems(found.query, glossary), groups)
         visible = (why for origin, why in matching if _may_see(scope, origin))
-        return replace(found, unavailable=tuple(islice(visible, MOST_SERVERS)))
+        first = tuple(islice(visible, MOST_SERVERS))
+        return replace(found, unavailable=first) if first else found
 
     def mention_listing(self, found: Answer, scope: Scope) -> Answer:
         """The answer, with which servers of this caller have not listed their tools yet."""

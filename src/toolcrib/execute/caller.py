@@ -14,7 +14,8 @@ class Caller:
     a model says. `roots` says where the file tools that come with Toolcrib work for them, unless
     the settings name folders: the working folder, for a program and its own callers; the roots that
     their MCP client declares; or nowhere. `profile` is the one of the gateway by which they came:
-    some rules are about one alone. `origin` is for events.
+    some rules are about one alone. `origin` is for events. Whoever may not call finds and reads
+    what their scope lets through, and the door lets nothing else happen.
     """
 
     id: str
@@ -22,6 +23,7 @@ class Caller:
     roots: RootsOf = "working_folder"
     profile: str = ""
     origin: EventOrigin = NO_ORIGIN
+    may_call: bool = True
 
     def __post_init__(self) -> None:
         if not self.id:

@@ -34,7 +34,7 @@ from toolcrib.execute.gates import (
     definition_changed,
 )
 from toolcrib.execute.resolution import resolve
-from toolcrib.execute.results import HeldResults, is_json
+from toolcrib.execute.results import HeldResults, in_memory, is_json
 from toolcrib.execute.rulebook import Rulebook, Verdict
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import (
@@ -53,6 +53,7 @@ from toolcrib.model import (
 from toolcrib.observe import EventLog, Tracer, in_call
 from toolcrib.pool import Pool
 from toolcrib.sources import Source
+from toolcrib.store import ResultStore
 
 CHECKING_THREADS = 2
 
@@ -113,8 +114,8 @@ class Door:
     """Lets calls through to the tools of a pool. `tickets` are for the operator's side alone.
 
     `on_success` hears of every call to a tool of the pool that went well: who called, and what.
-    `events` and `tracer` hear of every call, however it ended. `why_unknown` may say why a caller
-    has no tool of a name.
+    `events` and `tracer` hear of every call, however it ended. `results` opens where long results
+    are held. `why_unknown` may say why a caller has no tool of a name.
     """
 
     def __init__(  # noqa: PLR0913 - what a door is given, each by its name
@@ -125,6 +126,7 @@ class Door:
         events: EventLog | None = None,
         tracer: Tracer | None = None,
         tickets: Tickets | None = None,
+        results: Callable[[], ResultStore] = in_memory,
         on_success: Callable[[Caller, str], None] = lambda _caller, _tool: None,
         why_unknown: WhyUnknown = _no_reason,
     ) -> None:
@@ -134,7 +136,7 @@ class Door:
         self._on_success = on_success
         self._why_unknown = why_unknown
         self.tickets = tickets or Tickets()
-        self._results = HeldResults(policy.page_tokens)
+        self._results = HeldResults(policy.page_tokens, results)
         self.policy = policy
         self._arguments = ArgumentCheck()
         self._checking = ThreadPoolExecutor(CHECKING_THREADS, "toolcrib-check")
@@ -227,9 +229,9 @@ class Door:
             return None
         return entry if pool is self._pool else None
 
-    def paged(self, outcome: Outcome, caller: Caller) -> Outcome:
+    async def paged(self, outcome: Outcome, caller: Caller) -> Outcome:
         """The outcome as a model gets it: of a long result the first page; see `Outcome.page`."""
-        return self._results.paged(outcome, caller)
+        return await self._results.paged(outcome, caller)
 
     def result(self, handle: str, caller: Caller, page: int, find: str) -> Outcome:
         """A page of a long result; with `find`, of its lines that have these words."""

@@ -42,6 +42,7 @@ RefusalCode = Literal[
     "bad_arguments",
     "overloaded",
     "unknown_handle",
+    "store_away",
     "door_failed",
 ]
 """Each is explained in docs/errors.md."""
@@ -96,6 +97,9 @@ def check_rights(entry: Entry, caller: Caller) -> None:
 
     Search hides by the same filters.
     """
+    if not caller.may_call:
+        message = f"this caller may search, and not call {entry.name!r}; ask the operator for it"
+        raise CallRefused("not_allowed", "rights", message)
     if reason := why_barred(entry, caller.scope):
         message = f"this caller may not call {entry.name!r} ({reason}); ask the operator for it"
         raise CallRefused("not_allowed", "rights", message)

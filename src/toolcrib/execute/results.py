@@ -1,33 +1,43 @@
 """Results that are too long for a model: held for a while, read by pages and searched by lines.
 
-What of a result is text is for `result_text` to say.
+They are in a store, so that a restart ends none, and any replica has them. The last few are in
+memory too, by pages. What of a result is text is for `result_text` to say.
 """
 
+import asyncio
 import json
+import logging
 import secrets
 import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from threading import Lock
 
+from toolcrib.errors import StoreError
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.gates import CallRefused
 from toolcrib.execute.line_search import LineMatch, as_grep, find_lines
 from toolcrib.execute.pages import line_count, page_at, page_starts, size_in_words
 from toolcrib.execute.result_text import result_text
 from toolcrib.model import Json, Outcome, Page
+from toolcrib.store import HandleFile, ResultStore
 from toolcrib.text import BadPattern, most_tokens
 
 HELD_S = 600.0
-HELD_BYTES = 64 * 1024 * 1024
+RECENT_BYTES = 8 * 1024 * 1024
+"""So much of the results that were read or made last is in memory..."""
+RECENT_S = 60.0
+"""...and one that was read so long, before the store is asked again whether it still has it."""
 
 _GONE = (
-    "no result is held under this handle: results are held for ten minutes, not across a restart,"
-    " and the oldest go when there are too many. The call itself was made: repeat it only if that"
-    " does no harm"
+    "no result is held under this handle: results are held for ten minutes, and the oldest go when"
+    " there are too many. The call itself was made: repeat it only if that does no harm"
 )
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +61,34 @@ class _HeldResult:
         return f"{size_in_words(self.text)} of text, {lines:,} {'line' if lines == 1 else 'lines'}"
 
 
+def in_memory() -> ResultStore:
+    """For a door that leaves nothing on disk."""
+    return HandleFile(Path(":memory:"))
+
+
 class HeldResults:
     """Holds results that are longer than a page. Safe to share between threads.
 
-    Where they take too much memory, the caller who holds most loses the oldest.
+    How many bytes are held, and who makes room, is for `ResultStore` to say. Where the store fails,
+    what is in memory counts.
     """
 
-    def __init__(self, page_tokens: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        page_tokens: int,
+        open_store: Callable[[], ResultStore] = in_memory,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """The store is opened when the first result is held or asked for."""
         self.page_tokens = page_tokens
+        self._open_store = open_store
         self._clock = clock
-        self._held: OrderedDict[str, _HeldResult] = OrderedDict()
+        self._store: ResultStore | None = None
+        self._recent: OrderedDict[str, _HeldResult] = OrderedDict()
         self._changing = Lock()
+        self._is_away = False
 
-    def paged(self, outcome: Outcome, caller: Caller) -> Outcome:
+    async def paged(self, outcome: Outcome, caller: Caller) -> Outcome:
         """The outcome itself if its text fits on a page; else its first page, and a handle.
 
         Blocks that are no text go with the first page. `structured` stays as it is: who sends the
@@ -72,10 +97,7 @@ class HeldResults:
         text, others = result_text(outcome)
         if most_tokens(text) <= self.page_tokens:
             return outcome
-        held = _HeldResult(
-            caller.id, text, page_starts(text, self.page_tokens), self._clock() + HELD_S
-        )
-        first = _page(held, self._keep(held), 1)
+        first = await asyncio.to_thread(self._first_page, text, caller)
         content: Json = [{"type": "text", "text": first.content}, *others]
         return replace(
             outcome,
@@ -117,37 +139,60 @@ class HeldResults:
         page = Page(number, len(starts), about, words)
         return Outcome(_slice(text, starts, number), handle=handle, page=page)
 
+    def _first_page(self, text: str, caller: Caller) -> Outcome:
+        """Hold a text under a new handle, or under none if it is too large to be held at all."""
+        held = _HeldResult(
+            caller.id, text, page_starts(text, self.page_tokens), self._clock() + HELD_S
+        )
+        handle = new_handle()
+        try:
+            is_kept = self._opened().keep_result(handle, caller.id, text, HELD_S)
+            self._is_away = False
+        except StoreError as error:
+            self._complain(error)
+            is_kept = held.size <= RECENT_BYTES
+        if is_kept:
+            self._note(handle, held)
+        return _page(held, handle if is_kept else "", 1)
+
     def _of(self, handle: str, caller: Caller) -> _HeldResult:
         with self._changing:
-            self._forget()
-            held = self._held.get(handle)
+            held = self._recent.get(handle)
+        if held is None or held.expires <= self._clock():
+            held = self._stored(handle, caller)
         if held is None or held.caller != caller.id:
             raise CallRefused("unknown_handle", "result", _GONE)
+        self._note(handle, held)
         return held
 
-    def _keep(self, held: _HeldResult) -> str:
-        """The handle; "" for a result that is too large to be held at all."""
-        if held.size > HELD_BYTES:
-            return ""
-        handle = new_handle()
+    def _stored(self, handle: str, caller: Caller) -> _HeldResult | None:
+        try:
+            text = self._opened().result(handle, caller.id)
+        except StoreError as error:
+            message = f"the result cannot be read now; ask again later: {error}"
+            raise CallRefused("store_away", "result", message) from None
+        if text is None:
+            return None
+        starts = page_starts(text, self.page_tokens)
+        return _HeldResult(caller.id, text, starts, self._clock() + RECENT_S)
+
+    def _note(self, handle: str, held: _HeldResult) -> None:
         with self._changing:
-            self._forget()
-            self._held[handle] = held
-            while sum(each.size for each in self._held.values()) > HELD_BYTES:
-                self._drop_one()
-        return handle
+            self._recent[handle] = held
+            self._recent.move_to_end(handle)
+            while sum(each.size for each in self._recent.values()) > RECENT_BYTES:
+                self._recent.popitem(last=False)
 
-    def _drop_one(self) -> None:
-        sizes: dict[str, int] = {}
-        for held in self._held.values():
-            sizes[held.caller] = sizes.get(held.caller, 0) + held.size
-        most = max(sizes, key=lambda caller: sizes[caller])
-        del self._held[next(each for each, held in self._held.items() if held.caller == most)]
+    def _opened(self) -> ResultStore:
+        with self._changing:
+            self._store = self._store or self._open_store()
+            return self._store
 
-    def _forget(self) -> None:
-        now = self._clock()
-        for handle in [each for each, held in self._held.items() if held.expires <= now]:
-            del self._held[handle]
+    def _complain(self, error: StoreError) -> None:
+        """Once, until the store is back."""
+        if not self._is_away:
+            self._is_away = True
+            _log.warning("long results are held in memory only: %s", error)
 
 
 def new_handle() -> str:

@@ -15,7 +15,7 @@ from threading import Lock
 
 from toolcrib.model import Event, Json, PermissionKind, ToolInfo
 from toolcrib.observe import Record, drop
-from toolcrib.store import TicketBinding, TicketFile, TicketRow, TicketState
+from toolcrib.store import TicketBinding, TicketFile, TicketRow, TicketState, TicketStore
 from toolcrib.strict_json import canonical_json, json_digest
 
 KEY_BYTES = 32
@@ -47,7 +47,7 @@ class Ticket:
     expires: float
 
 
-def in_memory() -> TicketFile:
+def in_memory() -> TicketStore:
     """For a door that leaves nothing on disk."""
     return TicketFile(Path(":memory:"), secrets.token_bytes(KEY_BYTES))
 
@@ -62,11 +62,11 @@ class Tickets:
     """
 
     def __init__(
-        self, open_file: Callable[[], TicketFile] = in_memory, record: Record = drop
+        self, open_file: Callable[[], TicketStore] = in_memory, record: Record = drop
     ) -> None:
         self._open_file = open_file
         self._record = record
-        self._opened: TicketFile | None = None
+        self._opened: TicketStore | None = None
         self._starting = Lock()
 
     def ask(self, request: ApprovalRequest) -> Ticket:
@@ -128,7 +128,7 @@ class Tickets:
             self.record(_read(row).request, "expired")
 
     @property
-    def _file(self) -> TicketFile:
+    def _file(self) -> TicketStore:
         with self._starting:
             if self._opened is None:
                 self._opened = self._open_file()

@@ -22,7 +22,7 @@ from toolcrib.observe.masking import mask_personal
 from toolcrib.observe.metrics import EventCounters
 from toolcrib.observe.recording import query_text, recorded
 from toolcrib.observe.watcher import LoggedEvent, RecentQueries, Watcher
-from toolcrib.store import EventFile
+from toolcrib.store import EventStore
 
 PAUSE_S = 0.5
 END_S = 5.0
@@ -52,7 +52,7 @@ class EventLog:
 
     def __init__(
         self,
-        open_file: Callable[[], EventFile] | None = None,
+        open_file: Callable[[], EventStore] | None = None,
         *,
         keep_queries: bool = False,
         counters: EventCounters | None = None,
@@ -62,7 +62,7 @@ class EventLog:
         self.queries = RecentQueries()
         self._open_file = open_file
         self._keep_queries = keep_queries
-        self._file: EventFile | None = None
+        self._file: EventStore | None = None
         self._waiting: deque[Event | MakeEvent] = deque()
         self._watchers: tuple[Watcher, ...] = ()
         self._is_heard = self._is_kept = open_file is not None or counters is not None

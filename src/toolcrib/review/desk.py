@@ -18,7 +18,7 @@ from toolcrib.pool import NameResolver, ambiguous_name
 from toolcrib.review.changes import Change, changes, configuration_changes
 from toolcrib.sources import Definition
 from toolcrib.sources.mcp import McpSource, ReviewStatus, unknown_server
-from toolcrib.store import Decision, Decisions
+from toolcrib.store import Decision, DecisionStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Desk:
     """
 
     def __init__(
-        self, sources: Sequence[McpSource], decisions: Decisions, record: Record = drop
+        self, sources: Sequence[McpSource], decisions: DecisionStore, record: Record = drop
     ) -> None:
         self._sources = sources
         self._decisions = decisions
@@ -102,7 +102,7 @@ class Desk:
         """Once nothing waits, trust new tools at first sight again; whether that is new."""
         if self._decisions.trusts_first_sight or undecided(self.items()):
             return False
-        trust_first_sight(self._decisions)
+        self._decisions.set_first_sight(trusted=True)
         return True
 
     def _seen(self, item: ReviewItem) -> tuple[str, Definition]:
@@ -164,26 +164,17 @@ def _review_items(source: McpSource, servers: Sequence[Origin]) -> Iterator[Revi
         )
 
 
-def write_approval(decisions: Decisions, source: str, name: str, pin: str, definition: str) -> None:
+def write_approval(
+    decisions: DecisionStore, source: str, name: str, pin: str, definition: str
+) -> None:
     """From now on this definition, and no other of this name, may be shown and called."""
     row = Decision(source, name, "approved", pin, "operator", time.time(), definition)
-    with decisions.deciding(source) as db:
-        db.execute("DELETE FROM decision WHERE source = ? AND name = ?", (source, name))
-        decisions.put(db, row)
+    decisions.approve(row)
 
 
 def write_rejection(
-    decisions: Decisions, source: str, name: str, pin: str, definition: str
+    decisions: DecisionStore, source: str, name: str, pin: str, definition: str
 ) -> None:
     """Leave this definition out, also if it was approved. Another approved one stays approved."""
     row = Decision(source, name, "rejected", pin, "operator", time.time(), definition)
-    where = "source = ? AND name = ? AND verdict = 'approved' AND pin = ?"
-    with decisions.deciding(source) as db:
-        db.execute(f"DELETE FROM decision WHERE {where}", (source, name, pin))  # noqa: S608 - ours
-        decisions.put(db, row)
-
-
-def trust_first_sight(decisions: Decisions) -> None:
-    """Trust what is new at first sight again, after a loss that the operator has seen to."""
-    with decisions.deciding() as db:
-        decisions.set_first_sight(db, trusted=True)
+    decisions.reject(row)

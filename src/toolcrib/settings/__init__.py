@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from toolcrib.settings.address import is_address
     from toolcrib.settings.declaration import Setting
     from toolcrib.settings.loading import (
         CONFIG_VARIABLE,
@@ -37,7 +38,15 @@ if TYPE_CHECKING:
         load_settings,
         settings_file,
     )
-    from toolcrib.settings.paths import cache_folder, config_folder, own_servers_file, rules_file
+    from toolcrib.settings.oauth_section import OAuthSettings
+    from toolcrib.settings.paths import (
+        DEFAULT_TENANT,
+        cache_folder,
+        config_folder,
+        own_servers_file,
+        rules_file,
+        tenant_folder,
+    )
     from toolcrib.settings.schema import Settings, documented
     from toolcrib.settings.section import Secret, Section
     from toolcrib.settings.sections import (
@@ -60,6 +69,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "address": ("is_address",),
             "declaration": ("Setting",),
             "loading": (
                 "CONFIG_VARIABLE",
@@ -68,7 +78,15 @@ else:
                 "load_settings",
                 "settings_file",
             ),
-            "paths": ("cache_folder", "config_folder", "own_servers_file", "rules_file"),
+            "oauth_section": ("OAuthSettings",),
+            "paths": (
+                "DEFAULT_TENANT",
+                "cache_folder",
+                "config_folder",
+                "own_servers_file",
+                "rules_file",
+                "tenant_folder",
+            ),
             "schema": ("Settings", "documented"),
             "section": ("Secret", "Section"),
             "sections": (
@@ -92,6 +110,7 @@ else:
 
 __all__ = [
     "CONFIG_VARIABLE",
+    "DEFAULT_TENANT",
     "AppSettings",
     "ApprovalRule",
     "ApprovalSettings",
@@ -101,6 +120,7 @@ __all__ = [
     "GatewayMode",
     "GatewaySettings",
     "McpSettings",
+    "OAuthSettings",
     "ObserveSettings",
     "ProfileSettings",
     "SearchSettings",
@@ -115,8 +135,10 @@ __all__ = [
     "config_folder",
     "default_settings",
     "documented",
+    "is_address",
     "load_settings",
     "own_servers_file",
     "rules_file",
     "settings_file",
+    "tenant_folder",
 ]

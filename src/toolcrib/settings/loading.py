@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger
+from toolcrib.settings.address import is_address
 from toolcrib.settings.paths import config_folder, own_servers_file
 from toolcrib.settings.schema import Settings, check_keys, documented
 from toolcrib.settings.section import Secret
@@ -40,7 +41,7 @@ NOT_SETTINGS = frozenset(
         "TOOLCRIB_KEY",
         "TOOLCRIB_LAUNCHED",
     }
-    | {"TOOLCRIB_RUN_FOLDER"}
+    | {"TOOLCRIB_RUN_FOLDER", "TOOLCRIB_TENANT"}
 )
 
 
@@ -181,10 +182,14 @@ def _at_home(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
             home[key] = [_placed(path, folder) for path in home[key]]
     if isinstance(home.get("tool_modules"), list):
         home["tool_modules"] = [_placed_module(each, folder) for each in home["tool_modules"]]
-    if isinstance(home.get("search"), dict):
-        home["search"] = _at_home(home["search"], folder)
-    if home.get("store") not in (None, "", ":memory:"):
+    for section in ("search", "gateway"):
+        if isinstance(home.get(section), dict):
+            home[section] = _at_home(home[section], folder)
+    if home.get("store") not in (None, "", ":memory:") and not is_address(home["store"]):
         home["store"] = _placed(home["store"], folder)
+    for key in ("install_key_file", "tls_certificate", "tls_key"):
+        if home.get(key):
+            home[key] = _placed(home[key], folder)
     return home
 
 

@@ -1,8 +1,37 @@
-"""Where the files of the user's configuration and cache are on this system."""
+"""Where the files of the user's configuration and cache are on this system.
 
+Of a shared store each tenant has its own: `TOOLCRIB_TENANT` names the one that commands are for.
+"""
+
+import os
+import re
 from pathlib import Path
 
 import platformdirs
+
+from toolcrib.errors import ConfigError
+
+TENANT_VARIABLE = "TOOLCRIB_TENANT"
+DEFAULT_TENANT = "default"
+_TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+def current_tenant() -> str:
+    """The tenant that this process is for. Raises `ConfigError` for what is no name."""
+    return checked_tenant(os.environ.get(TENANT_VARIABLE) or DEFAULT_TENANT)
+
+
+def checked_tenant(name: str) -> str:
+    """The name itself. Raises `ConfigError` if a tenant cannot be called so."""
+    if not _TENANT.fullmatch(name):
+        remedy = "take up to 64 letters, digits, dots, dashes and underscores"
+        raise ConfigError(f"{name!r} is not a name for a tenant; {remedy}")
+    return name
+
+
+def tenant_folder(folder: Path, tenant: str) -> Path:
+    """The folder of a tenant within one of ours; the default tenant has that itself."""
+    return folder if tenant == DEFAULT_TENANT else folder / "tenants" / tenant
 
 
 def config_folder() -> Path:
@@ -17,9 +46,9 @@ def cache_folder() -> Path:
 
 def own_servers_file() -> Path:
     """The file of `toolcrib add`; it need not be there."""
-    return config_folder() / "servers.json"
+    return tenant_folder(config_folder(), current_tenant()) / "servers.json"
 
 
 def rules_file() -> Path:
     """The file of `toolcrib allow`, `ask` and `deny`; it need not be there."""
-    return config_folder() / "rules.json"
+    return tenant_folder(config_folder(), current_tenant()) / "rules.json"

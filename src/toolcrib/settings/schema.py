@@ -13,8 +13,16 @@ import platformdirs
 
 from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger
+from toolcrib.settings.address import check_address, is_address
 from toolcrib.settings.declaration import setting
-from toolcrib.settings.paths import rules_file
+from toolcrib.settings.paths import (
+    checked_tenant,
+    config_folder,
+    current_tenant,
+    own_servers_file,
+    rules_file,
+    tenant_folder,
+)
 from toolcrib.settings.section import Section
 from toolcrib.settings.sections import (
     ApprovalSettings,
@@ -46,6 +54,8 @@ REMOVED: Mapping[str, str] = {
     "search.learn_half_life_days": "what was learned always fades by half in 30 days; take it out",
 }
 """Keys that were settings, and what to do about them."""
+SECRET = frozenset({"embed.api_key", "store"})
+"""Keys whose value no message repeats: a secret, and what may hold one by mistake."""
 
 
 def _is_trigger(text: object) -> None:
@@ -53,12 +63,41 @@ def _is_trigger(text: object) -> None:
         DeferralTrigger.read(text)
 
 
+def _is_store(text: object) -> None:
+    if isinstance(text, str):
+        check_address(text)
+
+
 class Settings(Section):
     """Everything that can be set."""
 
     store: str = setting(
         default="",
-        description="The catalog file, or `:memory:`. Empty: `catalog.db` in the data folder.",
+        check=_is_store,
+        description="The catalog file, or `:memory:`, or the address of a PostgreSQL database that"
+        " several gateways share: `postgresql://user@host/database`, without a"
+        " password. Empty: `catalog.db` in the data folder.",
+    )
+    store_password_env: str = setting(
+        default="",
+        description="The environment variable with the password of that database. Empty: it needs"
+        " none, or libpq finds it in its password file.",
+    )
+    install_key_env: str = setting(
+        default="",
+        description="The environment variable with the secret that all gateways of a shared store"
+        " have in common: 64 hexadecimal digits (`openssl rand -hex 32`). It seals"
+        " decisions and encrypts logins, and is never in the database.",
+    )
+    install_key_file: Path | None = setting(
+        default=None,
+        description="The same in a file: 64 hexadecimal digits, or 32 bytes.",
+    )
+    stale_s: float = setting(
+        default=15.0,
+        gt=0,
+        description="How long a gateway goes on with calls while its shared store cannot be"
+        " reached. After that only searches go on: what was decided meanwhile is not known.",
     )
     index: Literal["auto", "memory", "sqlite"] = setting(
         default="auto",
@@ -127,14 +166,31 @@ class Settings(Section):
 
     @property
     def store_path(self) -> str:
-        """Where the catalog is: a path, or `:memory:`."""
-        return self.store or str(Path(platformdirs.user_data_dir("toolcrib")) / "catalog.db")
+        """Where the catalog is on this machine: a path, or `:memory:`.
+
+        Of a shared store it is what this gateway keeps beside it, and can be had again.
+        """
+        folder = tenant_folder(Path(platformdirs.user_data_dir("toolcrib")), self.tenant)
+        if self.database:
+            return str(folder / "replica" / "catalog.db")
+        return self.store or str(folder / "catalog.db")
+
+    @property
+    def database(self) -> str:
+        """The address of the database of a shared store; empty if there is none."""
+        return self.store if is_address(self.store) else ""
 
     @property
     def events_path(self) -> Path | None:
         """Where events are logged; None where nothing is to be left on disk."""
         off = self.store_path == ":memory:" or not self.observe.enabled
         return None if off else Path(self.store_path).with_name("events.db")
+
+    @property
+    def handles_path(self) -> Path | None:
+        """Where sets and long results are; None where nothing is to be left on disk."""
+        path = self.store_path
+        return None if path == ":memory:" else Path(path).with_name("handles.db")
 
     @property
     def vectors_path(self) -> Path:
@@ -144,7 +200,26 @@ class Settings(Section):
     @property
     def state_folder(self) -> Path:
         """Where lies what is remembered between runs: caches, our key, what was decided."""
-        return Path(platformdirs.user_state_dir("toolcrib"))
+        return tenant_folder(Path(platformdirs.user_state_dir("toolcrib")), self.tenant)
+
+    @property
+    def tenant(self) -> str:
+        """Whose they are: of this process, unless they were made for another."""
+        named: str | None = vars(self).get("_tenant")
+        return named or current_tenant()
+
+    def of_tenant(self, tenant: str) -> "Settings":
+        """The same for another tenant, with its own folders, servers and rules.
+
+        Raises `ConfigError` for what is no name of a tenant.
+        """
+        own = tenant_folder(config_folder(), checked_tenant(tenant))
+        update = {
+            "_tenant": tenant,
+            "_rules_file": own / rules_file().name,
+            "mcp_config": (own / own_servers_file().name,),
+        }
+        return self.model_copy(update=update)
 
     @property
     def file(self) -> Path | None:
@@ -209,6 +284,6 @@ def _explained(error: "PydanticError") -> str:
     """The first thing that is wrong, by its key."""
     first = error.errors()[0]
     key = ".".join(map(str, first["loc"]))
-    given = "" if key == "embed.api_key" else f", not {first['input']!r}"
+    given = "" if key in SECRET else f", not {first['input']!r}"
     reason = first["msg"].removeprefix("Value error, ")  # pydantic's, of errors that are ours
     return f"setting {key}: {reason}{given}"

@@ -3,14 +3,16 @@
 Nothing is read here: see `loading`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, cast
 from urllib.parse import urlsplit
 
 from toolcrib.model import PermissionKind, PrefetchMode
 from toolcrib.settings.declaration import setting
+from toolcrib.settings.oauth_section import OAuthSettings
 from toolcrib.settings.section import Secret, Section
 
 ServerApproval = Literal["allow", "destructive", "ask"]
@@ -240,7 +242,7 @@ class ObserveSettings(Section):
     metrics: bool = setting(
         default=False,
         description="Whether the gateway has a page for Prometheus, `/metrics`. It opens with a key"
-        " of `toolcrib keys add NAME --metrics`. Needs the extra `metrics`.",
+        " of `toolcrib keys add NAME --scope metrics`. Needs the extra `metrics`.",
     )
     log_format: Literal["text", "json"] = setting(
         default="text",
@@ -387,14 +389,64 @@ class ProfileSettings(Section):
     )
 
 
+def _is_address(text: object) -> None:
+    if isinstance(text, str):
+        try:
+            ip_address(text)
+        except ValueError:
+            raise ValueError("write an address, such as 127.0.0.1, 0.0.0.0 or ::") from None
+
+
+def _are_proxies(texts: object) -> None:
+    for text in cast("Iterable[object]", texts) if isinstance(texts, list | tuple) else ():
+        try:
+            network = ip_network(str(text))
+        except ValueError:
+            raise ValueError(
+                "write addresses or networks, such as 10.0.0.7 or 10.1.0.0/16"
+            ) from None
+        if not network.prefixlen:
+            raise ValueError(f"{text} is everybody; name the proxies alone")
+
+
 class GatewaySettings(Section):
     """The MCP server in front of all others: `toolcrib serve`."""
 
+    bind: str = setting(
+        default="127.0.0.1",
+        check=_is_address,
+        description="The address where HTTP is served. Beyond loopback (`0.0.0.0`, `::`, an address"
+        " of this machine) it needs `hosts`, and either TLS or `behind_proxy`.",
+    )
     port: int = setting(
         default=0,
         ge=0,
         le=65535,
-        description="The port of HTTP on this machine. 0 takes a free one.",
+        description="The port of HTTP. 0 takes a free one.",
+    )
+    tls_certificate: Path | None = setting(
+        default=None,
+        description="The certificate for TLS, with its chain, in PEM. Read again when it changes.",
+    )
+    tls_key: Path | None = setting(
+        default=None, description="The key of that certificate, in PEM, without a password."
+    )
+    behind_proxy: bool = setting(
+        default=False,
+        description="Whether a proxy stands in front, which speaks TLS with clients. Needs"
+        " `trusted_proxies`: only they and this machine are served then.",
+    )
+    trusted_proxies: tuple[str, ...] = setting(
+        default=(),
+        check=_are_proxies,
+        description="Addresses or networks of those proxies. Their `X-Forwarded-For` says where a"
+        " client is; anybody else's is ignored.",
+    )
+    drain_s: float = setting(
+        default=20.0,
+        ge=0,
+        le=3600,
+        description="How long running requests over HTTP may take to end after SIGTERM.",
     )
     mode: GatewayMode = setting(
         default="auto",
@@ -402,7 +454,9 @@ class GatewaySettings(Section):
         " by the size of the catalog and the name of the client.",
     )
     hosts: tuple[str, ...] = setting(
-        default=(), description="More values of the Host header that HTTP accepts."
+        default=(),
+        description="More values of the Host header that HTTP accepts, beside those of loopback:"
+        " the name that clients use, with the port if it is not that of the scheme.",
     )
     origins: tuple[str, ...] = setting(
         default=(),
@@ -410,6 +464,29 @@ class GatewaySettings(Section):
     )
     body_bytes: int = setting(
         default=4 * 1024 * 1024, gt=0, description="The largest body of an HTTP request, in bytes."
+    )
+    rate: int = setting(
+        default=0,
+        ge=0,
+        description="How many requests a minute a key may make, unless it was made with another"
+        " `--rate`. 0: no limit.",
+    )
+    at_once: int = setting(
+        default=64,
+        gt=0,
+        description="How many requests a key may have under way, unless it was made with another"
+        " `--at-once`.",
+    )
+    tenant_rate: int = setting(
+        default=0,
+        ge=0,
+        description="How many requests a minute all keys of a tenant may make. 0: no limit.",
+    )
+    tenant_at_once: int = setting(
+        default=0,
+        ge=0,
+        description="How many requests all keys of a tenant may have under way. 0: no limit but"
+        " the 256 of the gateway.",
     )
     idle_exit_s: float = setting(
         default=1800.0,
@@ -421,6 +498,7 @@ class GatewaySettings(Section):
         default=MappingProxyType[str, ProfileSettings]({}),
         description="Named parts of the pool: `[gateway.profiles.NAME]`, served at `/mcp/NAME`.",
     )
+    oauth: OAuthSettings = OAuthSettings()
 
 
 class DashboardSettings(Section):

@@ -62,7 +62,7 @@ def secret_schema(make: Callable[[str], T]) -> core_schema.CoreSchema:
 @cache
 def _model_of(section: type[Declaring]) -> type[BaseModel]:
     fields: dict[str, Any] = {key: _field(declared) for key, declared in section.keys.items()}
-    config = ConfigDict(frozen=True, extra="forbid")
+    config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
     return create_model(section.__name__, __config__=config, **fields)
 
 

@@ -3,13 +3,19 @@
     catalog.db    `catalog_file`  the index, cached vectors, reveals, use; can be made again
     decisions.db  `decisions`     which definitions were approved or rejected; sealed
     tickets.db    `tickets`       calls that wait for approval, or have it
+    handles.db    `handle_file`   reveal sets, and long results for ten minutes
     events.db     `events`        the log of events, and `rollups` of it by the hour
+    keys.db       `keys`          the keys of clients, as hashes
     vectors.db    `vector_file`   cached vectors of whoever has no catalog file
     packs/        `pack`          what a pool and its index were, mapped at the next start
 
-`SqliteStore` is the catalog file. Others know it by the protocols of `protocol`: a `VectorCache`,
-a `UseStore`, a `RevealStore`. `embeddings`, `reveals` and `uses` are its tables, and `connections`
-its readers and its one writer. The index writes its own tables through `SqliteStore.write`.
+Others know a store by its protocol, because a database that gateways share keeps the same things:
+`protocol` draws all of them, and `trust_protocol`, `handle_protocol`, `event_protocol` and
+`source_protocol` have their contracts. `file_stores` opens the files, and nobody else does.
+
+`SqliteStore` is the catalog file: a `VectorCache`, a `UseStore`, a `RevealStore`. `embeddings`,
+`reveals` and `uses` are its tables, and `connections` its readers and its one writer. The index
+writes its own tables through `SqliteStore.write`.
 
 `Decisions` cannot be made again, so it has a file of its own. `seals` shows whether another hand
 has changed it: what a broken seal covers approves nothing. The rows are in `decision_rows`. Only
@@ -36,13 +42,59 @@ if TYPE_CHECKING:
     from toolcrib.store.decisions import Decisions, ToolDecisions
     from toolcrib.store.embeddings import vector_bytes
     from toolcrib.store.event_filter import EventFilter
+    from toolcrib.store.event_protocol import EventStore
     from toolcrib.store.events import EventFile, LoggedConversation, Retention
+    from toolcrib.store.file_stores import (
+        DECISIONS_FILE,
+        FORMER_LOG,
+        LISTINGS_FOLDER,
+        FileStores,
+        StorePlaces,
+    )
+    from toolcrib.store.handle_file import HandleFile
+    from toolcrib.store.handle_protocol import (
+        HELD_BYTES,
+        MOST_SET_TOOLS,
+        MOST_SETS,
+        UNUSED_S,
+        ResultStore,
+        RevealSetStore,
+        StoredSet,
+    )
+    from toolcrib.store.key_protocol import KeyStore
+    from toolcrib.store.keys import KeyFile, KeyHash, StoredKey, new_key_id
+    from toolcrib.store.listing_files import ListingFiles
+    from toolcrib.store.login_files import LoginFiles
     from toolcrib.store.pack import Pack, PackDamaged, set_pack_aside, write_pack
-    from toolcrib.store.protocol import UseStore, VectorCache
+    from toolcrib.store.protocol import (
+        RevealStore,
+        SharedStores,
+        Store,
+        Stores,
+        UseStore,
+        VectorCache,
+    )
+    from toolcrib.store.recent_keys import RecentKeys
+    from toolcrib.store.replica import ReplicaStores
     from toolcrib.store.reveals import StoredReveals
     from toolcrib.store.rollups import BOUNDS_S, HOUR_S, Rollup, RollupKey
     from toolcrib.store.seals import install_key
+    from toolcrib.store.source_protocol import (
+        ChangeFeed,
+        Changes,
+        DocumentChanged,
+        DocumentName,
+        DocumentStore,
+        ListingHead,
+        ListingKey,
+        ListingStore,
+        PackStore,
+        StoredDocument,
+        StoredListing,
+        StoredPack,
+    )
     from toolcrib.store.tickets import TicketBinding, TicketFile, TicketRow, TicketState
+    from toolcrib.store.trust_protocol import DecisionStore, Login, LoginStore, TicketStore
     from toolcrib.store.uses import (
         UseLesson,
         UseLessonKey,
@@ -60,8 +112,29 @@ else:
             "embeddings": ("vector_bytes",),
             "event_filter": ("EventFilter",),
             "events": ("EventFile", "LoggedConversation", "Retention"),
+            "file_stores": (
+                "DECISIONS_FILE",
+                "FORMER_LOG",
+                "LISTINGS_FOLDER",
+                "FileStores",
+                "StorePlaces",
+            ),
+            "key_protocol": ("KeyStore",),
+            "keys": ("KeyFile", "KeyHash", "StoredKey", "new_key_id"),
+            "handle_file": ("HandleFile",),
+            "listing_files": ("ListingFiles",),
+            "login_files": ("LoginFiles",),
             "pack": ("Pack", "PackDamaged", "set_pack_aside", "write_pack"),
-            "protocol": ("UseStore", "VectorCache"),
+            "protocol": (
+                "RevealStore",
+                "SharedStores",
+                "Store",
+                "Stores",
+                "UseStore",
+                "VectorCache",
+            ),
+            "recent_keys": ("RecentKeys",),
+            "replica": ("ReplicaStores",),
             "reveals": ("StoredReveals",),
             "rollups": ("BOUNDS_S", "HOUR_S", "Rollup", "RollupKey"),
             "seals": ("install_key",),
@@ -73,28 +146,100 @@ else:
                 "UseRecord",
             ),
             "vector_file": ("VectorFile",),
+            "event_protocol": ("EventStore",),
+            "handle_protocol": (
+                "HELD_BYTES",
+                "MOST_SETS",
+                "MOST_SET_TOOLS",
+                "UNUSED_S",
+                "ResultStore",
+                "RevealSetStore",
+                "StoredSet",
+            ),
+            "source_protocol": (
+                "ChangeFeed",
+                "Changes",
+                "StoredDocument",
+                "DocumentChanged",
+                "DocumentName",
+                "DocumentStore",
+                "ListingHead",
+                "ListingKey",
+                "ListingStore",
+                "PackStore",
+                "StoredListing",
+                "StoredPack",
+            ),
+            "trust_protocol": (
+                "DecisionStore",
+                "Login",
+                "LoginStore",
+                "TicketStore",
+            ),
         },
     )
 
 __all__ = [
     "BOUNDS_S",
+    "DECISIONS_FILE",
+    "FORMER_LOG",
+    "HELD_BYTES",
     "HOUR_S",
+    "LISTINGS_FOLDER",
+    "MOST_SETS",
+    "MOST_SET_TOOLS",
+    "UNUSED_S",
+    "ChangeFeed",
+    "Changes",
     "Decision",
+    "DecisionStore",
     "Decisions",
+    "DocumentChanged",
+    "DocumentName",
+    "DocumentStore",
     "EventFile",
     "EventFilter",
+    "EventStore",
+    "FileStores",
+    "HandleFile",
+    "KeyFile",
+    "KeyHash",
+    "KeyStore",
+    "ListingFiles",
+    "ListingHead",
+    "ListingKey",
+    "ListingStore",
     "LoggedConversation",
+    "Login",
+    "LoginFiles",
+    "LoginStore",
     "Pack",
     "PackDamaged",
+    "PackStore",
+    "RecentKeys",
+    "ReplicaStores",
+    "ResultStore",
     "Retention",
+    "RevealSetStore",
+    "RevealStore",
     "Rollup",
     "RollupKey",
+    "SharedStores",
     "SqliteStore",
+    "Store",
+    "StorePlaces",
+    "StoredDocument",
+    "StoredKey",
+    "StoredListing",
+    "StoredPack",
     "StoredReveals",
+    "StoredSet",
+    "Stores",
     "TicketBinding",
     "TicketFile",
     "TicketRow",
     "TicketState",
+    "TicketStore",
     "ToolDecisions",
     "UseLesson",
     "UseLessonKey",
@@ -105,6 +250,7 @@ __all__ = [
     "VectorFile",
     "catalog_condition",
     "install_key",
+    "new_key_id",
     "set_pack_aside",
     "sqlite_version",
     "vector_bytes",

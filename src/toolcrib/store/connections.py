@@ -17,7 +17,7 @@ import apsw
 import sqlite_vec
 
 from toolcrib.errors import StoreError
-from toolcrib.store.database import BUSY_MS, migrate, transaction
+from toolcrib.store.database import BUSY_MS, migrate, transaction, write_ahead
 
 CATALOG_APPLICATION = 0x746F6F6C  # "tool"
 
@@ -99,7 +99,7 @@ class FileConnections:
         self._writer = _connect(path)
         try:
             migrate(self._writer, CATALOG_MIGRATIONS, CATALOG_APPLICATION)
-            self._writer.pragma("journal_mode", "wal")
+            write_ahead(self._writer)
         except BaseException:
             self._writer.close()
             raise

@@ -8,6 +8,7 @@ never deleted. Which tables a file has is for its own module to say.
 
 import logging
 import os
+import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -19,6 +20,7 @@ import apsw
 from toolcrib.errors import StoreError
 
 BUSY_MS = 30_000
+AGAIN_S = 0.01
 DAMAGE = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
 
 _REMEDIES: dict[type[Exception], str] = {
@@ -55,6 +57,23 @@ def open_private(path: Path, prepare: Callable[[apsw.Connection], None]) -> apsw
         db.close()
         raise
     return db
+
+
+def write_ahead(db: apsw.Connection) -> None:
+    """Let readers go on while somebody writes: by a log beside the file, in whatever process.
+
+    SQLite refuses to begin with that, at once, while another process does the same.
+    """
+    end = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            db.pragma("journal_mode", "wal")
+        except apsw.BusyError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(AGAIN_S)
+        else:
+            return
 
 
 def explain_fault(path: Path | str, error: Exception) -> str:

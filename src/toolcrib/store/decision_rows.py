@@ -64,6 +64,14 @@ class Decision(NamedTuple):
     definition: str
 
 
+class FiledSource(NamedTuple):
+    """All that is filed about a source: its rows, and how it was configured, if that is known."""
+
+    source: str
+    rows: Sequence[Decision]
+    entry: str | None
+
+
 def prepare_tables(db: apsw.Connection) -> None:
     """Bring the file up to date. Raises `CorruptError` for a damaged one.
 
@@ -82,6 +90,11 @@ def prepare_tables(db: apsw.Connection) -> None:
 def rows_of(db: apsw.Connection, source: str) -> list[Decision]:
     sql = "SELECT * FROM decision WHERE source = ? ORDER BY name, verdict"
     return [Decision(*row) for row in db.execute(sql, (source,)).fetchall()]
+
+
+def put_row(db: apsw.Connection, decision: Decision) -> None:
+    """Write a row in place of the one with the same verdict."""
+    db.execute("INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?, ?, ?, ?)", decision)
 
 
 def entry_of(db: apsw.Connection, source: str) -> str | None:

@@ -2,13 +2,13 @@
 
 Not part of the catalog, which can be made again: this cannot. It has a file of its own, written
 through to the disk and sealed (`seals`). What a broken seal covers approves nothing, and is not
-trusted at first sight either, until the operator decides anew: that is written in `verdicts`. A
+trusted at first sight either, until the operator decides anew, at the desk of `toolcrib.review`. A
 source is a server as it is configured, or the program that it is: `mcp:name#fingerprint`. With the
 decisions stands how it was configured, for the operator to compare.
 """
 
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
@@ -28,10 +28,12 @@ from toolcrib.store.database import (
 )
 from toolcrib.store.decision_rows import (
     Decision,
+    FiledSource,
     adopt_former,
     entry_of,
     is_filed,
     prepare_tables,
+    put_row,
 )
 from toolcrib.store.sealed_rows import SealedRows
 from toolcrib.store.seals import Seals
@@ -85,6 +87,9 @@ class Decisions:
             return  # whoever opens it sets it aside
         except (*FAULTS, OSError) as error:
             raise StoreError(explain_fault(path, error)) from error
+
+    def check_current(self) -> None:
+        """As the protocol says: the file is read each time."""
 
     @property
     def trusts_first_sight(self) -> bool:
@@ -165,7 +170,7 @@ class Decisions:
             rows = self._rows.checked(db, former).rows
             if not is_filed(db, source):
                 for row in rows:
-                    self.put(db, renew(row)._replace(source=source))
+                    put_row(db, renew(row)._replace(source=source))
                 self._rows.seal(db, source)
 
     def is_known(self, source: str) -> bool:
@@ -187,7 +192,7 @@ class Decisions:
                     row = Decision(
                         source, name, "approved", pin, "first sight", time.time(), definition
                     )
-                    self.put(db, row)
+                    put_row(db, row)
                 self._rows.seal(db, source)
 
     def used(self, *sources: str) -> None:
@@ -208,27 +213,46 @@ class Decisions:
             self._let_go(db, today)
         self._shrink()
 
-    def put(self, db: apsw.Connection, decision: Decision) -> None:
-        """Write a row in place of the one with the same verdict."""
-        db.execute("INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?, ?, ?, ?)", decision)
+    def approve(self, decision: Decision) -> None:
+        """As the protocol says."""
+        with self._deciding(decision.source) as db:
+            which = decision.source, decision.name
+            db.execute("DELETE FROM decision WHERE source = ? AND name = ?", which)
+            put_row(db, decision)
 
-    @contextmanager
-    def deciding(self, source: str = "") -> Generator[apsw.Connection]:
-        """One transaction of the operator: all that the block writes, or nothing of it.
+    def reject(self, decision: Decision) -> None:
+        """As the protocol says."""
+        where = "source = ? AND name = ? AND verdict = 'approved' AND pin = ?"
+        with self._deciding(decision.source) as db:
+            which = decision.source, decision.name, decision.pin
+            db.execute(f"DELETE FROM decision WHERE {where}", which)  # noqa: S608 - our own names
+            put_row(db, decision)
 
-        What is under a broken seal is gone first, and sealed anew: of this source its decisions,
-        and if the whole is broken those of all, and with them the trust at first sight.
-        """
+    def set_first_sight(self, *, trusted: bool) -> None:
+        """As the protocol says."""
         with self._writing(mends=True) as db:
-            if source and self._rows.of(db, source).problem:
-                db.execute("DELETE FROM decision WHERE source = ?", (source,))
-                db.execute("DELETE FROM configuration WHERE source = ?", (source,))
-            yield db
-            if source:
-                self._rows.seal(db, source)
+            db.execute("UPDATE whole SET first_sight = ?", (trusted,))
 
-    def set_first_sight(self, db: apsw.Connection, *, trusted: bool) -> None:
-        db.execute("UPDATE whole SET first_sight = ?", (trusted,))
+    def filed(self) -> Sequence[FiledSource]:
+        """All there is, by source. Raises `StoreError` if any of it is in doubt."""
+        with self._reading() as db:
+            if problem := self._rows.whole(db).problem:
+                raise StoreError(problem)
+            every = [(each, self._rows.checked(db, each)) for each in self._rows.whole(db).sources]
+        return [FiledSource(source, found.rows, found.entry) for source, found in every]
+
+    def restore(self, filed: Iterable[FiledSource], *, trusted: bool) -> None:
+        """Put these in place of all there is, and whether first sight is trusted."""
+        with self._writing(mends=True) as db:
+            for table in ("decision", "configuration", "source"):
+                db.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
+            for source, rows, entry in filed:
+                for row in rows:
+                    put_row(db, row)
+                if entry is not None:
+                    db.execute("INSERT INTO configuration VALUES (?, ?)", (source, entry))
+                self._rows.seal(db, source)
+            db.execute("UPDATE whole SET first_sight = ?", (trusted,))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -251,6 +275,16 @@ class Decisions:
                     self._rows.seal(self._db, source)
                 self._seals.seal_whole(self._db)
             self._seals.note_count(self._db)
+
+    @contextmanager
+    def _deciding(self, source: str) -> Generator[apsw.Connection]:
+        """One transaction of the operator about a source; what is under a broken seal goes."""
+        with self._writing(mends=True) as db:
+            if self._rows.of(db, source).problem:
+                db.execute("DELETE FROM decision WHERE source = ?", (source,))
+                db.execute("DELETE FROM configuration WHERE source = ?", (source,))
+            yield db
+            self._rows.seal(db, source)
 
     @contextmanager
     def _writing(self, *, mends: bool = False) -> Generator[apsw.Connection]:

@@ -25,6 +25,7 @@ from toolcrib.store.database import (
     open_private,
     set_aside,
     transaction,
+    write_ahead,
 )
 from toolcrib.store.event_filter import EventFilter
 from toolcrib.store.file_clock import DAY_S, ClockReading
@@ -167,11 +168,6 @@ class EventFile:
         last = f"{sql} ORDER BY id DESC LIMIT ?"
         return self._on_sound_file(lambda: list(self._db.execute(last, (since, limit))))
 
-    def last_use(self) -> Mapping[str, float]:
-        """When each caller last left an event, in seconds since the epoch."""
-        sql = "SELECT caller, max(at) FROM event GROUP BY caller"
-        return self._on_sound_file(lambda: dict(self._db.execute(sql)))
-
     def conversations(self, limit: int, before: int = 0) -> Sequence[LoggedConversation]:
         """Those among the last `RECENT` events, the latest first; with `before`, older ones."""
         values = (RECENT, before or sys.maxsize, limit)
@@ -289,7 +285,7 @@ def _event(row: Sequence[Any]) -> Event:
 
 
 def _prepare(db: apsw.Connection) -> None:
-    db.pragma("journal_mode", "wal")
+    write_ahead(db)
     db.pragma("synchronous", "normal")
     db.pragma("secure_delete", 1)  # the text of a query goes with its row
     prepare_rollups(db)

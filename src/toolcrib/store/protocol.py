@@ -1,13 +1,41 @@
-"""What every store promises: what must last longer than a process."""
+"""What every store promises: what must last longer than a process.
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+    Stores              all of one tenant, in files or in a database
+      catalog           vectors, use, reveals; here
+      decisions, tickets, logins            `trust_protocol`
+      sets, results                         `handle_protocol`
+      events                                `event_protocol`
+      keys                                  `key_protocol`
+      documents, listings (packs, feed)     `source_protocol`
 
-import numpy as np
-from numpy.typing import NDArray
+A store is opened for a tenant, and no method takes one: whatever it is asked, it knows nothing of
+others. Every store is synchronous, may be shared between threads, and raises `StoreError`. The
+contracts are tested in `tests/contracts`, on everything that keeps them.
+"""
 
-from toolcrib.model import ConversationTokens
-from toolcrib.store.uses import UseRecord
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from toolcrib.model import ConversationTokens
+    from toolcrib.store.event_protocol import EventStore
+    from toolcrib.store.handle_protocol import ResultStore, RevealSetStore
+    from toolcrib.store.key_protocol import KeyStore
+    from toolcrib.store.source_protocol import (
+        ChangeFeed,
+        DocumentStore,
+        ListingStore,
+        PackStore,
+    )
+    from toolcrib.store.trust_protocol import DecisionStore, LoginStore, TicketStore
+    from toolcrib.store.uses import UseRecord
 
 
 class VectorCache(Protocol):
@@ -88,4 +116,90 @@ class Store(VectorCache, UseStore, RevealStore, Protocol):
 
     def close(self) -> None:
         """Let go of the place. Closing twice is no error; whatever comes after it raises."""
+        ...
+
+
+class Stores(Protocol):
+    """All that lasts of one tenant. Each store is opened when it is first asked for.
+
+    Asking raises `StoreError` where it cannot be opened, and `SourceError` where a key cannot be
+    read.
+    """
+
+    @property
+    def folder(self) -> Path:
+        """Where this process keeps what belongs to this machine alone: logs, copies."""
+        ...
+
+    @property
+    def install_key(self) -> bytes:
+        """The secret that makes hashes of configurations and seals; never in a database."""
+        ...
+
+    @property
+    def catalog(self) -> Store:
+        """Vectors, use and reveals."""
+        ...
+
+    @property
+    def decisions(self) -> DecisionStore:
+        """What was decided about definitions."""
+        ...
+
+    @property
+    def tickets(self) -> TicketStore:
+        """Calls that wait for approval, or have it."""
+        ...
+
+    @property
+    def sets(self) -> RevealSetStore:
+        """What searches have shown."""
+        ...
+
+    @property
+    def results(self) -> ResultStore:
+        """Long results."""
+        ...
+
+    @property
+    def events(self) -> EventStore:
+        """The log of events. Raises `StoreError` where the settings keep none."""
+        ...
+
+    @property
+    def logins(self) -> LoginStore:
+        """Logins at servers."""
+        ...
+
+    @property
+    def keys(self) -> KeyStore:
+        """The keys of clients."""
+        ...
+
+    @property
+    def documents(self) -> DocumentStore:
+        """What the operator has written."""
+        ...
+
+    @property
+    def listings(self) -> ListingStore:
+        """What servers have listed."""
+        ...
+
+    def close(self) -> None:
+        """Let go of all that were opened. Closing twice is no error."""
+        ...
+
+
+class SharedStores(Stores, Protocol):
+    """The same where several replicas share them."""
+
+    @property
+    def packs(self) -> PackStore:
+        """What one replica has made for all."""
+        ...
+
+    @property
+    def feed(self) -> ChangeFeed:
+        """What has changed."""
         ...

@@ -16,6 +16,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from threading import get_ident
 from typing import Any, NamedTuple
 
 import apsw
@@ -53,7 +54,7 @@ class SealCounter:
 
     def write(self, number: int) -> None:
         """Put the number in place of the last one, in one step. Raises `OSError`."""
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        temporary = self.path.with_name(f".{self.path.name}.{get_ident()}.{os.getpid()}.tmp")
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
         with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
             file.write(self._sealed(number))

@@ -53,7 +53,7 @@ class FileLock:
     """A lock on a file, against all other threads and processes, until it is released.
 
     Makes the folder. Raises `TimeoutError` if another holds the lock for longer than `within_s`,
-    and `OSError`. When the process ends, the system releases it.
+    and `OSError`. When the process ends, the system releases it. Any thread may release it.
     """
 
     def __init__(self, path: Path, within_s: float = 0.0) -> None:
@@ -61,7 +61,7 @@ class FileLock:
 
         make_private_folder(path.parent)
         lock_file = path.with_name(f".{path.name}.lock")
-        self._lock = filelock.FileLock(lock_file, timeout=within_s, mode=0o600)
+        self._lock = filelock.FileLock(lock_file, timeout=within_s, mode=0o600, thread_local=False)
         try:
             self._lock.acquire()
         except filelock.Timeout:

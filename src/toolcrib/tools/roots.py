@@ -51,7 +51,8 @@ class OwnFiles:
 
 def _own_files(settings: Settings) -> tuple[Path | None, ...]:
     in_memory = settings.store_path == ":memory:"
-    store = () if in_memory else (Path(settings.store_path), settings.events_path)
+    beside = settings.events_path, settings.handles_path
+    store = () if in_memory else (Path(settings.store_path), *beside)
     modules = (Path(each) for each in settings.tool_modules if each.endswith(".py"))
     return (settings.file, *store, *settings.mcp_config, *settings.tools, *modules)
 

@@ -18,7 +18,7 @@ from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache
 from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 from toolcrib.sources.mcp.trust import ServerTrust
-from toolcrib.store import Decisions
+from toolcrib.store import Decisions, ListingFiles
 
 HTTP_SERVER = Path(__file__).with_name("http_server.py")
 TOKEN = "s3cret-token"
@@ -34,7 +34,7 @@ class Shop:
         self._before = below(os.getpid())  # of tests before: what they stopped may still be ending
 
     def source(self, config: ServerConfig) -> McpSource:
-        cache = MCPToolsCache(self.folder)
+        cache = MCPToolsCache(ListingFiles(self.folder))
         hashed = config_hash(config.transport, bytes(32))
         memory = ServerMemory(
             config.id, hashed, cache, ServerTrust(config, self.decisions, ServerIdentity(hashed))

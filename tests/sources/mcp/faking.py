@@ -11,6 +11,7 @@ from typing import Any
 from tests.waiting import what_is_left
 from toolcrib.model import CallError, Outcome
 from toolcrib.sources.mcp import ServerCommand, ServerConfig
+from toolcrib.store import FileStores, StorePlaces
 
 FAKE = Path(__file__).with_name("fake_server.py")
 
@@ -103,3 +104,8 @@ def nothing_left() -> Generator[None]:
         yield
     finally:
         assert left_of(below(os.getpid()) - before) == {}
+
+
+def stores_in(state: Path) -> FileStores:
+    """What is known of servers in this folder."""
+    return FileStores(StorePlaces(state))

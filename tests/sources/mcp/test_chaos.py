@@ -73,7 +73,8 @@ GATEWAY = """
 import json, sys, time
 from pathlib import Path
 from toolcrib.sources.mcp import McpServers
-found = McpServers.open([Path(sys.argv[1])], Path(sys.argv[2]))
+from toolcrib.store import FileStores, StorePlaces
+found = McpServers.open([Path(sys.argv[1])], FileStores(StorePlaces(Path(sys.argv[2]))))
 assert not found.problems, found.problems
 done = [each.result(100) for each in [source.refresh() for source in found.sources]]
 print(json.dumps([each.error for each in done]), flush=True)

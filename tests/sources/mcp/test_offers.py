@@ -19,6 +19,7 @@ from toolcrib.sources.mcp.listing import (
     client_capabilities,
 )
 from toolcrib.sources.mcp.offers import read_offers
+from toolcrib.store import ListingFiles, ListingKey
 
 BACKS = ("", "modern")
 
@@ -88,10 +89,11 @@ def test_every_server_is_told_the_same_of_us_and_that_is_remembered(shop):
 
 
 def test_what_was_remembered_before_there_were_any_still_reads(tmp_path):
-    cache = MCPToolsCache(tmp_path)
+    files = ListingFiles(tmp_path)
+    cache = MCPToolsCache(files)
     known = KnownServer("s", "h", ServerFacts("2025-11-25"), ServerListing(({"name": "t"},)), 1.0)
     cache.write(known)
-    path = cache.path("s", "h")
+    path = files.path(ListingKey("s", "h"))
     file = json.loads(path.read_text())
     assert file["entry"]["listing"].pop("offers") == {}
     entry = json.dumps({**file["entry"], "fetched": 1.0, "start_s": 0.0})

@@ -12,6 +12,7 @@ from toolcrib.crib import Crib, inventory_of
 from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import McpServers, McpSource, refresh_all
+from toolcrib.wiring import stores_of
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def settings_for(file):
 
 def learn(file):
     """Start the servers of a file once."""
-    servers = McpServers.open([file], settings_for(file).state_folder)
+    servers = McpServers.open([file], stores_of(settings_for(file)))
     heard = []
     done = refresh_all(servers.sources, heard.append)
     servers.close()

@@ -61,6 +61,23 @@ def test_the_seconds_of_a_refresh_begin_with_its_turn(shop):
     assert 0 < done.seconds <= time.monotonic() - given
 
 
+def test_a_refresh_is_done_when_whoever_watches_has_taken_it_in(shop):
+    source = shop.listed(fake())
+    is_told, may_end = threading.Event(), threading.Event()
+
+    def take_in():
+        is_told.set()
+        may_end.wait(HANG_S)
+
+    source.watch(take_in)
+    refreshed = source.refresh()
+    until(is_told.is_set)
+    assert call(source, "echo", text="the loop of the servers has had many turns since").ok
+    assert not refreshed.done()
+    may_end.set()
+    assert refreshed.result(HANG_S).error == ""
+
+
 def test_another_configuration_is_another_server(shop):
     shop.listed(fake())
     assert shop.source(fake("junk")).capabilities() == ()

@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 import pytest
 
+from tests.sources.mcp.faking import stores_in
 from tests.waiting import until
 from toolcrib.errors import UnknownTool
 from toolcrib.model import Call, CallContext, Deadline
@@ -49,7 +50,7 @@ class Home:
         self._open: list[McpServers] = []
 
     def sources(self, *configs: ServerConfig) -> tuple[McpSource, ...]:
-        servers = McpServers(self.folder)
+        servers = McpServers(stores_in(self.folder))
         servers.take(ServerConfigs(configs, ()))
         assert servers.problems == ()
         self._open.append(servers)
@@ -88,8 +89,10 @@ def home(tmp_path: Path) -> Iterator[Home]:
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The listings that were parsed."""
     seen: list[bytes] = []
-    parse = cache_module._parsed
-    monkeypatch.setattr(cache_module, "_parsed", lambda raw: seen.append(raw) or parse(raw))
+    parse = cache_module._known
+    monkeypatch.setattr(
+        cache_module, "_known", lambda stored: seen.append(stored.body) or parse(stored)
+    )
     return seen
 
 

@@ -22,22 +22,14 @@ from toolcrib.sources.mcp.identity import config_hash, identity_of
 from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, cached_tools
 from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
-from toolcrib.sources.mcp.oauth.login_file import LoginFile
+from toolcrib.sources.mcp.oauth.server_login import ServerLogin
 from toolcrib.sources.mcp.server_log import ServerLog, forget_log, log_path
 from toolcrib.sources.mcp.source import McpSource
 from toolcrib.sources.mcp.status import RefreshResult
-from toolcrib.sources.mcp.trust import (
-    DECISIONS_FILE,
-    KEY_FILE,
-    InstallState,
-    ServerTrust,
-    open_install_state,
-)
-from toolcrib.store import Decisions, install_key
+from toolcrib.sources.mcp.trust import InstallState, ServerTrust, open_install_state
+from toolcrib.store import DECISIONS_FILE, LISTINGS_FOLDER, DecisionStore, Stores
 from toolcrib.system import LastGoodCopies
 
-CACHE_FOLDER = "mcp"
-LOGINS_FOLDER = "logins"
 REPORT_EVERY_S = 1.0
 
 
@@ -73,7 +65,7 @@ class McpServers:
 
     def __init__(
         self,
-        state_folder: Path,
+        stores: Stores,
         loop: AbstractEventLoop | None = None,
         record: Record = drop,
         tell: TellSpan | None = None,
@@ -82,9 +74,8 @@ class McpServers:
         self.problems: tuple[str, ...] = ()
         self.broken: tuple[str, ...] = ()
         self.broken_files: tuple[str, ...] = ()
-        self._state_folder = state_folder
-        self._cache = MCPToolsCache(state_folder / CACHE_FOLDER)
-        self._logins = state_folder / LOGINS_FOLDER
+        self._stores = stores
+        self._cache = MCPToolsCache(stores.listings)
         self._loop = ServerLoop(loop)
         self.record = record
         self._tell = tell
@@ -94,7 +85,7 @@ class McpServers:
     def open(  # noqa: PLR0913 - what servers are given, each by its name
         cls,
         files: Sequence[Path],
-        state_folder: Path,
+        stores: Stores,
         loop: AbstractEventLoop | None = None,
         rules: ServerRules = NO_RULES,
         *,
@@ -102,8 +93,8 @@ class McpServers:
         tell: TellSpan | None = None,
     ) -> Self:
         """Every server in the files. A broken file counts as it was when it could last be read."""
-        servers = cls(state_folder, loop, record, tell)
-        servers.take(read_servers(files, LastGoodCopies(state_folder)), rules)
+        servers = cls(stores, loop, record, tell)
+        servers.take(read_servers(files, LastGoodCopies(stores.folder)), rules)
         return servers
 
     @classmethod
@@ -111,7 +102,7 @@ class McpServers:
         cls,
         server: str | Path | Mapping[str, Json],
         entry: ServerEntry,
-        state_folder: Path,
+        stores: Stores,
         rules: ServerRules = NO_RULES,
         *,
         record: Record = drop,
@@ -122,7 +113,7 @@ class McpServers:
         Raises `ConfigError` for the first thing that is wrong with it.
         """
         configs = read_program_servers(server, entry)
-        servers = cls(state_folder, record=record, tell=tell)
+        servers = cls(stores, record=record, tell=tell)
         servers.take(configs, rules)
         if servers.problems:
             servers.close()
@@ -132,7 +123,7 @@ class McpServers:
     @staticmethod
     def cached_tools(state_folder: Path) -> Iterator[tuple[str, str]]:
         """Server and own name of each tool that was ever listed. Quick: for completion."""
-        return cached_tools(state_folder / CACHE_FOLDER)
+        return cached_tools(state_folder / LISTINGS_FOLDER)
 
     @staticmethod
     def listing_files(state_folder: Path) -> Sequence[Path]:
@@ -140,20 +131,20 @@ class McpServers:
 
         They need not be there.
         """
-        listings = sorted((state_folder / CACHE_FOLDER).glob("*.json"))
+        listings = sorted((state_folder / LISTINGS_FOLDER).glob("*.json"))
         decisions = state_folder / DECISIONS_FILE
         return [decisions, Path(f"{decisions}-wal"), *listings]
 
     @staticmethod
-    def forget(config: ServerConfig, state_folder: Path) -> None:
-        """Remove all that is remembered of a server. Raises `SourceError`."""
-        hashed = config_hash(config.transport, install_key(state_folder / KEY_FILE))
-        MCPToolsCache(state_folder / CACHE_FOLDER).forget(config.id, hashed)
-        LoginFile(state_folder / LOGINS_FOLDER, config.id).forget()
-        forget_log(log_path(state_folder, config.id))
+    def forget(config: ServerConfig, stores: Stores) -> None:
+        """Remove all that is remembered of a server. Raises `SourceError` and `StoreError`."""
+        hashed = config_hash(config.transport, stores.install_key)
+        MCPToolsCache(stores.listings).forget(config.id, hashed)
+        stores.logins.forget(config.id)
+        forget_log(log_path(stores.folder, config.id))
 
     @property
-    def decisions(self) -> Decisions | None:
+    def decisions(self) -> DecisionStore | None:
         return self._state.decisions if self._state else None
 
     @property
@@ -182,17 +173,18 @@ class McpServers:
         )
 
     def close(self) -> None:
-        """Stop all that were started. Returns when no process is left."""
+        """Stop all that were started. Returns when no process is left.
+
+        The stores are for their owner to close.
+        """
         self._loop.stop_all()
-        if self._state:
-            self._state.decisions.close()
 
     def _sources(self, configs: Sequence[ServerConfig]) -> tuple[McpSource, ...]:
         """One for each, the same as before where that is possible.
 
         Raises `SourceError` and `StoreError`.
         """
-        state = self._state = self._state or open_install_state(self._state_folder)
+        state = self._state = self._state or open_install_state(self._stores)
         self.problems += state.problems
         before = {source.config.id: source for source in self.sources}
         sources = tuple(
@@ -205,7 +197,7 @@ class McpServers:
     def _source(self, config: ServerConfig, state: InstallState) -> McpSource:
         identity = identity_of(config, state.key)
         trust = ServerTrust(config, state.decisions, identity)
-        log = ServerLog.within(self._state_folder, config.id)
+        log = ServerLog.within(self._stores.folder, config.id)
         memory = ServerMemory(
             config.id,
             identity.config_hash,
@@ -215,7 +207,8 @@ class McpServers:
             record=self.record,
             tell=self._tell,
         )
-        return McpSource(config, memory, self._loop, LoginFile(self._logins, config.id))
+        login = ServerLogin(self._stores.logins, config.id)
+        return McpSource(config, memory, self._loop, login)
 
 
 def _reused(source: McpSource | None, config: ServerConfig) -> McpSource | None:

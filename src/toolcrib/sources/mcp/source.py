@@ -1,5 +1,6 @@
 """McpSource: the tools, resources and prompts of one MCP server, whether or not it runs."""
 
+import asyncio
 import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
@@ -23,13 +24,14 @@ from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
 from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
 from toolcrib.sources.mcp.lifecycle.supervisor import NEEDS_LOGIN, ServerSupervisor
-from toolcrib.sources.mcp.oauth.login_file import LoginFile
+from toolcrib.sources.mcp.oauth.server_login import ServerLogin
 from toolcrib.sources.mcp.offers import Offers
 from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed, StartFailure
 from toolcrib.sources.mcp.status import RefreshResult, ServerStatus
 from toolcrib.sources.mcp.summary import ListingSummary, listing_stamp
 from toolcrib.sources.mcp.tool_definitions import NONE_DEFINED, ToolDefinitions, define_tools
 from toolcrib.sources.mcp.trust import NOTHING, ServerJudgement
+from toolcrib.store import ListingKey
 from toolcrib.system import resident_bytes
 
 
@@ -47,7 +49,7 @@ class McpSource:
         config: ServerConfig,
         memory: ServerMemory,
         loop: ServerLoop,
-        logins: LoginFile | None = None,
+        logins: ServerLogin | None = None,
     ) -> None:
         self.id: str | None = config.prefix or config.id
         self.server = config.id
@@ -201,12 +203,24 @@ class McpSource:
             self._loop.submit(self._supervisor.follow_reviews())
 
     def refresh(self) -> "Future[RefreshResult]":
-        """Start the server once, if it is not up, and list its tools again."""
+        """Start the server once, if it is not up, and list its tools again.
+
+        It is done when whoever watches has been told: what it reports is what others see by then.
+        """
         future = self._loop.submit(self._refresh())
         for refreshing in (self._refreshing, self._loop.refreshing):
             refreshing.add(future)
             future.add_done_callback(refreshing.discard)
         return future
+
+    @property
+    def listing_key(self) -> ListingKey:
+        """What its listing is kept by."""
+        return ListingKey(self.server, self.trust.identity.config_hash)
+
+    def reread(self) -> None:
+        """Have the listing that another process has kept. Whoever watches is not told."""
+        self._memory.reread()
 
     def warm_up(self) -> None:
         """Start the server in the background, unless something speaks against it."""
@@ -240,7 +254,7 @@ class McpSource:
     def forget_login(self) -> bool:
         """Remove the tokens of the server, and hang up; whether there were any.
 
-        Raises `SourceError`.
+        Raises `StoreError`.
         """
         forgot = self._logins is not None and self._logins.forget()
         if forgot:
@@ -302,6 +316,8 @@ class McpSource:
         seconds = time.monotonic() - self._supervisor.began
         summary = self._summarized()
         remedy = self._status(listing=False).remedy if failure else ""
+        if told := self._on_change:
+            await asyncio.to_thread(told)
         return RefreshResult(self.server, summary.tools, seconds, failure, summary.waiting, remedy)
 
     async def _stop(self) -> None:

@@ -11,10 +11,10 @@ from typing import Any, Literal, NamedTuple, Self, TypedDict, Unpack
 from toolcrib.model import JsonObject, State, UnavailableServer
 from toolcrib.sources.mcp.config.environment import unset_variables
 from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
-from toolcrib.sources.mcp.lifecycle.cache import ListingHead
 from toolcrib.sources.mcp.outcome import StartFailure
 from toolcrib.sources.mcp.sanitize import short_line
 from toolcrib.sources.mcp.summary import ListingSummary
+from toolcrib.store import ListingHead
 
 MOST_VARIABLES = 3
 LONGEST_NAME = 60

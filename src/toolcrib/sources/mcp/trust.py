@@ -14,7 +14,6 @@ operator overrules a decision; nothing here does.
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from toolcrib.errors import StoreError
@@ -23,11 +22,8 @@ from toolcrib.sources.mcp.config.secret_values import masked_entry
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.identity import ServerIdentity
 from toolcrib.sources.mcp.listing import KnownServer
-from toolcrib.store import Decision, Decisions, ToolDecisions, install_key
+from toolcrib.store import Decision, DecisionStore, Stores, ToolDecisions
 from toolcrib.strict_json import canonical_json
-
-KEY_FILE = "install.key"
-DECISIONS_FILE = "decisions.db"
 
 ReviewStatus = Literal["approved", "changed", "unreviewed", "rejected"]
 
@@ -74,7 +70,7 @@ class ServerTrust:
     """
 
     def __init__(
-        self, config: ServerConfig, decisions: Decisions, identity: ServerIdentity
+        self, config: ServerConfig, decisions: DecisionStore, identity: ServerIdentity
     ) -> None:
         self.source = f"mcp:{config.id}#{identity.hash}"
         self.identity = identity
@@ -99,6 +95,11 @@ class ServerTrust:
             return self.mark() or self._decisions.version()
         except StoreError:
             return None
+
+    def check_current(self) -> None:
+        """Raises `StoreError` if what was decided lately may not be known here."""
+        if not self.is_open:
+            self._decisions.check_current()
 
     def admits(self, judgement: ServerJudgement) -> bool:
         """Whether the resources and prompts of a server, which nobody reviews, may reach a model.
@@ -243,22 +244,14 @@ class InstallState(NamedTuple):
     """The key of this installation, the decisions, and what is wrong with them."""
 
     key: bytes
-    decisions: Decisions
+    decisions: DecisionStore
     problems: tuple[str, ...] = ()
 
 
-def open_install_state(folder: Path) -> InstallState:
-    """Open both, made at first need. Raises `SourceError` and `StoreError`.
-
-    The file of decisions is made before the key. So a key without that file means that the file was
-    lost, whichever process looks.
-    """
-    key_path, path = folder / KEY_FILE, folder / DECISIONS_FILE
-    lost = key_path.exists() and not path.exists()
-    Decisions.prepare(path)
-    key = install_key(key_path)
-    decisions = Decisions(path, key, lost=lost)
+def open_install_state(stores: Stores) -> InstallState:
+    """Open both, made at first need. Raises `SourceError` and `StoreError`."""
+    decisions = stores.decisions
     if decisions.trusts_first_sight:
-        return InstallState(key, decisions)
+        return InstallState(stores.install_key, decisions)
     problem = "was lost, damaged or altered, so that no new tool is trusted; run `toolcrib review`"
-    return InstallState(key, decisions, (f"{path}: what was decided about tools {problem}",))
+    return InstallState(stores.install_key, decisions, (f"what was decided about tools {problem}",))

@@ -12,11 +12,13 @@ import pytest
 
 from tests.plan import amount
 from tests.waiting import let_pass
-from toolcrib.errors import SourceError
+from toolcrib.errors import StoreError
 from toolcrib.sources.mcp.lifecycle import cache as cache_module
-from toolcrib.sources.mcp.lifecycle.cache import MOST_BYTES, MCPToolsCache, ToolTexts
+from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache, ToolTexts
 from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerListing
 from toolcrib.sources.mcp.outcome import StartFailure
+from toolcrib.store import ListingFiles, ListingKey
+from toolcrib.store.listing_files import MOST_BYTES
 
 TOOLS = ({"name": "a", "x-vendor": {"kept": [1, None, 2.5]}}, {"name": "b"})
 FACTS = ServerFacts("2026-07-28", {"supportedVersions": ["2026-07-28"]}, instructions="Do.")
@@ -25,7 +27,15 @@ KNOWN = KnownServer("git", "hash", FACTS, ServerListing(TOOLS), 12.5, 0.5, {"roo
 
 @pytest.fixture
 def cache(tmp_path):
-    return MCPToolsCache(tmp_path / "mcp")
+    return cache_in(tmp_path / "mcp")
+
+
+def cache_in(folder):
+    return MCPToolsCache(ListingFiles(folder))
+
+
+def path_in(cache, server, config_hash):
+    return cache._listings.path(ListingKey(server, config_hash))
 
 
 def test_what_is_written_is_read_in_full(cache):
@@ -36,7 +46,7 @@ def test_what_is_written_is_read_in_full(cache):
 
 def test_the_file_is_json_ours_alone_and_named_by_a_hash(cache):
     cache.write(replace(KNOWN, server="../../etc/x"))
-    path = cache.path("../../etc/x", "hash")
+    path = path_in(cache, "../../etc/x", "hash")
     assert path.parent.name == "mcp"
     assert json.loads(path.read_bytes())["entry"]["listing"]["tools"][0]["name"] == "a"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -47,13 +57,13 @@ def test_the_file_is_json_ours_alone_and_named_by_a_hash(cache):
 def test_another_configuration_invalidates_without_a_warning(cache):
     cache.write(KNOWN)
     assert cache.read("git", "other") == (None, "", "")
-    assert cache.path("git", "hash").exists()
+    assert path_in(cache, "git", "hash").exists()
 
 
 @pytest.mark.plan(5)
 def test_a_link_or_a_pipe_is_not_followed(cache, tmp_path):
     cache.write(KNOWN)
-    path = cache.path("git", "hash")
+    path = path_in(cache, "git", "hash")
     elsewhere = tmp_path / "elsewhere.json"
     path.rename(elsewhere)
     path.symlink_to(elsewhere)
@@ -67,7 +77,7 @@ def test_a_link_or_a_pipe_is_not_followed(cache, tmp_path):
 @pytest.mark.plan(5)
 def test_an_oversized_file_is_set_aside_unread(cache):
     cache.write(KNOWN)
-    path = cache.path("git", "hash")
+    path = path_in(cache, "git", "hash")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with path.open("r+b") as file:
         file.truncate(200_000_000)
@@ -82,7 +92,7 @@ def test_an_oversized_file_is_set_aside_unread(cache):
 def test_a_listing_that_is_too_large_is_not_written(cache):
     cache.write(KNOWN)
     huge = replace(KNOWN, listing=ServerListing(({"name": "x" * MOST_BYTES},)))
-    with pytest.raises(SourceError, match="bytes"):
+    with pytest.raises(StoreError, match="bytes"):
         cache.write(huge)
     assert cache.read("git", "hash").known == KNOWN
 
@@ -113,7 +123,7 @@ def test_a_damaged_file_costs_one_warning_and_no_other_server(cache):
     other = replace(KNOWN, server="other")
     cache.write(other)
     cache.write(KNOWN)
-    path, good = cache.path("git", "hash"), cache.path("git", "hash").read_bytes()
+    path, good = path_in(cache, "git", "hash"), path_in(cache, "git", "hash").read_bytes()
     for _ in range(amount(5, "files")):
         bad = hostile(rng, good)
         path.write_bytes(bad)
@@ -145,7 +155,7 @@ def sealed(entry):
 )
 def test_a_foreign_content_is_set_aside_too(cache, entry):
     cache.write(KNOWN)
-    cache.path("git", "hash").write_bytes(sealed(entry))
+    path_in(cache, "git", "hash").write_bytes(sealed(entry))
     found = cache.read("git", "hash")
     assert found.known is None
     assert found.problem
@@ -156,7 +166,8 @@ import sys
 from pathlib import Path
 from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache
 from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerListing
-cache = MCPToolsCache(Path(sys.argv[1]))
+from toolcrib.store import ListingFiles
+cache = MCPToolsCache(ListingFiles(Path(sys.argv[1])))
 tools = {name: tuple({"name": name * 2_000} for _ in range(100)) for name in "ab"}
 for number in range(10**9):
     name = "ab"[number % 2]
@@ -168,13 +179,13 @@ for number in range(10**9):
 
 @pytest.mark.plan(2)
 def test_whoever_reads_while_it_is_written_has_the_old_file_whole(tmp_path):
-    cache = MCPToolsCache(tmp_path)
+    cache = cache_in(tmp_path)
     old, new = (
         KnownServer("git", "hash", ServerFacts(name), ServerListing(({"name": name},)), 0.0)
         for name in "ab"
     )
     cache.write(old)
-    path = cache.path("git", "hash")
+    path = path_in(cache, "git", "hash")
     before = path.read_bytes()
     with path.open("rb") as reading:
         cache.write(new)
@@ -194,13 +205,13 @@ def test_a_writer_that_is_killed_leaves_the_old_file_or_the_new_one(tmp_path):
         writer.send_signal(signal.SIGKILL)
         writer.wait()
         writer.stdout.close()
-        found = MCPToolsCache(folder).read("git", "hash")
+        found = cache_in(folder).read("git", "hash")
         assert not found.problem
         if found.known:
             names = {str(tool["name"]) for tool in found.known.listing.tools}
             assert names == {found.known.facts.version * 2_000}
     left = [path.name for path in folder.iterdir()]
-    assert left == [MCPToolsCache(folder).path("git", "hash").name]
+    assert left == [path_in(cache_in(folder), "git", "hash").name]
 
 
 def test_a_failure_is_remembered_until_all_is_well(cache):
@@ -214,7 +225,7 @@ def test_a_failure_is_remembered_until_all_is_well(cache):
 def test_a_damaged_failure_is_none(cache):
     cache.write_failure("git", "hash", StartFailure("start_failed", "no", 1.5))
     for bad in (b"", b"[]", b'{"x": 1}', b"[" * 60_000):
-        cache.path("git", "hash").with_suffix(".failure").write_bytes(bad)
+        path_in(cache, "git", "hash").with_suffix(".failure").write_bytes(bad)
         assert cache.read_failure("git", "hash") is None
 
 
@@ -245,8 +256,8 @@ def test_old_files_of_a_server_are_looked_for_once(cache, monkeypatch):
     cache.write(KNOWN)
     cache.write(old)
     for each in ("hash", "old"):
-        os.utime(cache.path("git", each), (0, 0))
+        os.utime(path_in(cache, "git", each), (0, 0))
     cache.write(KNOWN)
     assert cache.read("git", "old").known == old
-    MCPToolsCache(cache.path("git", "hash").parent).write(KNOWN)
+    cache_in(path_in(cache, "git", "hash").parent).write(KNOWN)
     assert cache.read("git", "old").known is None

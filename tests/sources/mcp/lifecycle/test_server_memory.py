@@ -9,6 +9,7 @@ from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
 from toolcrib.sources.mcp.listing import ServerFacts, ServerIntroduction, ServerListing
 from toolcrib.sources.mcp.outcome import StartFailure
 from toolcrib.sources.mcp.trust import ServerTrust
+from toolcrib.store import ListingFiles
 
 WHOLE = ServerListing(({"name": "a"}, {"name": "b"}, {"x": 1}))
 CUT = ServerListing(({"name": "c"},), complete=False)
@@ -28,7 +29,7 @@ def names(memory):
 
 @pytest.fixture
 def cache(tmp_path):
-    return MCPToolsCache(tmp_path)
+    return MCPToolsCache(ListingFiles(tmp_path))
 
 
 def test_nothing_is_known_at_first(cache):
@@ -75,7 +76,7 @@ def test_a_failure_is_kept_until_all_is_well(cache):
 
 def test_a_folder_that_cannot_be_written_is_a_problem_and_no_loss(tmp_path):
     (tmp_path / "file").write_text("")
-    memory = memory_of("git", "h", MCPToolsCache(tmp_path / "file" / "mcp"))
+    memory = memory_of("git", "h", MCPToolsCache(ListingFiles(tmp_path / "file" / "mcp")))
     memory.keep(HELLO, 0.5)
     assert names(memory) == {"a", "b"}
     assert "cannot be written" in memory.problem

@@ -13,7 +13,7 @@ from toolcrib.sources.mcp.lifecycle.supervisor import ServerSupervisor
 from toolcrib.sources.mcp.listing import ServerFacts, ServerIntroduction, ServerListing
 from toolcrib.sources.mcp.outcome import StartFailed
 from toolcrib.sources.mcp.trust import ServerTrust
-from toolcrib.store import Decisions
+from toolcrib.store import Decisions, ListingFiles
 
 
 def listing(description: str) -> ServerListing:
@@ -30,7 +30,7 @@ def supervisor_of(tmp_path):
         memory = ServerMemory(
             "fake",
             "h",
-            MCPToolsCache(tmp_path / "mcp"),
+            MCPToolsCache(ListingFiles(tmp_path / "mcp")),
             ServerTrust(server, decisions, ServerIdentity("h")),
         )
         memory.keep(ServerIntroduction(ServerFacts("2025-11-25"), listing("first")), 0.1)

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from tests.sources.mcp.conftest import acall, call
-from tests.sources.mcp.faking import error, text
+from tests.sources.mcp.faking import error, stores_in, text
 from tests.sources.mcp.oauth_server import Guarded, guarded
 from tests.waiting import HANG_S, until
 from toolcrib import Crib, Settings
@@ -36,7 +36,7 @@ class Desk:
 
     def source(self) -> McpSource:
         """The server, as a process that has just started sees it."""
-        servers = McpServers.open([self.file], self.state)
+        servers = McpServers.open([self.file], stores_in(self.state))
         assert servers.problems == ()
         self._open.append(servers)
         return servers.sources[0]
@@ -322,7 +322,7 @@ def test_calls_do_not_wait_for_each_other(desk: Desk):
 def test_what_cannot_be_logged_in_to_says_why(tmp_path: Path, config: Any, words: str):
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"mcpServers": {"far": config}}))
-    servers = McpServers.open([file], tmp_path / "state")
+    servers = McpServers.open([file], stores_in(tmp_path / "state"))
     try:
         with pytest.raises(SourceError, match=words):
             servers.sources[0].log_in(nobody, 1).result(HANG_S)

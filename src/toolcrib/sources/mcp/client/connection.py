@@ -32,7 +32,7 @@ from toolcrib.sources.mcp.listing import (
     ServerListing,
     client_capabilities,
 )
-from toolcrib.sources.mcp.oauth.login_file import LoginFile
+from toolcrib.sources.mcp.oauth.server_login import ServerLogin
 from toolcrib.sources.mcp.outcome import StartFailed, refusal
 from toolcrib.sources.mcp.sanitize import without_surrogates
 from toolcrib.sources.mcp.server_log import ServerLog
@@ -54,7 +54,7 @@ class Connection:
         self,
         config: ServerConfig,
         on_list_changed: Callable[[], None],
-        logins: LoginFile | None = None,
+        logins: ServerLogin | None = None,
         on_updated: Callable[[str], None] = lambda _uri: None,
         large_lists: asyncio.Semaphore | None = None,
         log: ServerLog | None = None,

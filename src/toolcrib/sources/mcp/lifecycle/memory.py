@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import NamedTuple
 
-from toolcrib.errors import SourceError
+from toolcrib.errors import StoreError
 from toolcrib.model import Call, JsonObject, TellSpan
 from toolcrib.observe import Record, drop
-from toolcrib.sources.mcp.lifecycle.cache import ListingHead, MCPToolsCache
+from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache
 from toolcrib.sources.mcp.lifecycle.server_events import ServerEvents
 from toolcrib.sources.mcp.listing import (
     KnownServer,
@@ -27,6 +27,7 @@ from toolcrib.sources.mcp.outcome import StartFailed, StartFailure
 from toolcrib.sources.mcp.server_log import ServerLog
 from toolcrib.sources.mcp.tool_definitions import ToolDefinitions
 from toolcrib.sources.mcp.trust import ServerJudgement, ServerTrust
+from toolcrib.store import ListingHead
 
 MOST_LOOKS = 3
 NO_LISTING = "none"
@@ -182,6 +183,7 @@ class ServerMemory:
     def check(self, call: Call) -> None:
         """Check a call by what the server lists and what is decided now. Raises `StartFailed`."""
         judged = self.judge().tools.get(call.name)
+        self._check_current()  # after it: by what it was judged has to be current
         if judged is None or judged.status == "rejected":
             message = f"{call.name!r} is no longer among its tools; search again"
             raise StartFailed("unknown_tool", message, retryable=False)
@@ -194,9 +196,17 @@ class ServerMemory:
 
     def check_offers(self) -> None:
         """Check that its resources and prompts may be read. Raises `StartFailed`."""
-        if not self.serves_offers():
+        are_served = self.serves_offers()
+        self._check_current()
+        if not are_served:
             message = f"none of its tools is approved yet; `toolcrib review {self._server}`"
             raise StartFailed("unreviewed", message, retryable=False)
+
+    def _check_current(self) -> None:
+        try:
+            self.trust.check_current()
+        except StoreError as error:
+            raise StartFailed("store_away", str(error), retryable=True) from error
 
     def keep(self, introduction: ServerIntroduction, start_s: float) -> None:
         """Remember what a server said as it started. A cut list does not replace a whole one."""
@@ -230,6 +240,25 @@ class ServerMemory:
         self.on_kept()
         self._tell(kinds)
         return True
+
+    def reread(self) -> None:
+        """Have the listing that another process has kept, if it is later than ours."""
+        with self._turn:
+            before = self._loaded
+            if before is None:
+                return  # whoever needs it reads it
+            was, found = before.known, self._cache.read(self._server, self._hash)
+            known = found.known
+            if known is None or (was and known.fetched <= was.fetched):
+                return
+            self._loaded = replace(
+                before,
+                known=known,
+                version=found.version,
+                former=FormerListing(before.version, was) if was and before.version else None,
+            )
+            kinds = _changed(was.listing if was else ServerListing(), known.listing)
+        self._tell(kinds)
 
     def note(self, failure: StartFailure | None) -> None:
         """Remember how a start went; None: it went well."""
@@ -289,7 +318,7 @@ class ServerMemory:
         self._events.judged(before.judgement, judged)
         try:
             loaded.version = self._cache.write(known)
-        except SourceError as error:
+        except StoreError as error:
             self.problem = str(error)
         return _changed(was.listing if was else ServerListing(), known.listing)
 

@@ -28,7 +28,7 @@ from toolcrib.sources.mcp.lifecycle.notifications import (
 from toolcrib.sources.mcp.lifecycle.server_loop import CallSlots, ServerLoop, on_callers_loop
 from toolcrib.sources.mcp.lifecycle.startup import ServerStart, StartPhase, StartProgress
 from toolcrib.sources.mcp.lifecycle.upstream_spans import UpstreamSpan, start_span
-from toolcrib.sources.mcp.oauth.login_file import LoginFile
+from toolcrib.sources.mcp.oauth.server_login import ServerLogin
 from toolcrib.sources.mcp.outcome import StartFailed, StartFailure, refusal
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class ServerSupervisor:
         config: ServerConfig,
         memory: ServerMemory,
         loop: ServerLoop,
-        logins: LoginFile | None = None,
+        logins: ServerLogin | None = None,
     ) -> None:
         self.config = config
         self.memory = memory

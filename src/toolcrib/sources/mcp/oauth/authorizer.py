@@ -4,9 +4,14 @@ Two habits of the provider are avoided here. It holds its lock until a reply beg
 call would stall all others: here the lock is left as soon as the request has its token. And after a
 restart it knows neither when a token ends nor where it came from: here both are restored. Only
 public names of the SDK are used.
+
+A refresh may use up the token that it is made with. So one process at a time refreshes the login of
+a server, and takes what another has stored meanwhile.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, nullcontext
 from typing import Final, TypeVar
 
 import httpx2
@@ -21,10 +26,12 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl, BaseModel, ValidationError
 
+from toolcrib.errors import StoreError
 from toolcrib.model import JsonObject
 from toolcrib.sources.mcp.config.server import OAuth, ServerAddress
-from toolcrib.sources.mcp.oauth.login_file import Login, LoginFile
+from toolcrib.sources.mcp.oauth.server_login import ServerLogin
 from toolcrib.sources.mcp.sanitize import is_plaintext
+from toolcrib.store import Login
 from toolcrib.text import Redactor
 
 UNAUTHORIZED: Final = 401
@@ -44,7 +51,7 @@ class Authorizer(httpx2.Auth):
     """
 
     def __init__(
-        self, provider: OAuthClientProvider, file: LoginFile, *, asks: bool, registers: bool
+        self, provider: OAuthClientProvider, file: ServerLogin, *, asks: bool, registers: bool
     ) -> None:
         self._provider = provider
         self._file = file
@@ -62,16 +69,18 @@ class Authorizer(httpx2.Auth):
         """With the stored token; if that is refused, with a fresh one; then from the beginning."""
         refusal: list[httpx2.Response] = []
         for prepare in (self._as_stored, self._refresh, self._start_over):
-            if not prepare():
+            if not await prepare():
                 continue
             pending = refusal if prepare == self._start_over else []
             flow = self._provider.async_auth_flow(request)
+            alone = nullcontext() if prepare == self._start_over else self._alone()
             try:
-                outgoing = await anext(flow)
-                while outgoing is not request or pending:
-                    reply = pending.pop() if outgoing is request else (yield _guarded(outgoing))
-                    outgoing = await flow.asend(reply)
-                self._store()
+                async with alone:
+                    outgoing = await anext(flow)
+                    while outgoing is not request or pending:
+                        reply = pending.pop() if outgoing is request else (yield _guarded(outgoing))
+                        outgoing = await flow.asend(reply)
+                    await self._store()
             except Exception as error:  # noqa: BLE001 - whatever it is, the server will refuse us
                 self.error = error
             finally:
@@ -83,30 +92,47 @@ class Authorizer(httpx2.Auth):
                 return
             refusal = [response]
 
-    def _as_stored(self) -> bool:
+    async def _as_stored(self) -> bool:
         self.error = None
         if not self._provider.context.is_token_valid():
-            self._recall()
+            await self._recall()
         return True
 
-    def _refresh(self) -> bool:
+    async def _refresh(self) -> bool:
         """Take a token that another process got meanwhile, else make the provider refresh ours.
 
         False if neither is possible.
         """
         context, tried = self._provider.context, self._stored
-        self._recall()
+        await self._recall()
         if context.current_tokens and context.current_tokens != tried:
             return True
         context.token_expiry_time = LONG_OVER
         return context.can_refresh_token()
 
-    def _start_over(self) -> bool:
+    async def _start_over(self) -> bool:
         return self._asks
 
-    def _recall(self) -> None:
+    @asynccontextmanager
+    async def _alone(self) -> AsyncGenerator[None]:
+        """A block in which nobody else refreshes this login, if it is to be refreshed."""
+        context, tried = self._provider.context, self._stored
+        if context.is_token_valid() or tried is None or not tried.refresh_token:
+            yield
+            return
+        async with self._file.renewing():
+            await self._recall()
+            if context.current_tokens == tried:
+                context.token_expiry_time = LONG_OVER
+            yield
+
+    async def _recall(self) -> None:
         """Use what is stored. What cannot be read counts as nothing."""
-        login = self._file.read(self._url)
+        try:
+            login = await asyncio.to_thread(self._file.read, self._url)
+        except StoreError as error:
+            self.error = error
+            return
         if login is None:
             return
         context = self._provider.context
@@ -131,8 +157,8 @@ class Authorizer(httpx2.Auth):
         if client and client.client_secret:
             yield client.client_secret
 
-    def _store(self) -> None:
-        """Store the tokens if they are new. Raises `SourceError`."""
+    async def _store(self) -> None:
+        """Store the tokens if they are new. Raises `StoreError`."""
         context = self._provider.context
         tokens, client = context.current_tokens, context.client_info
         if tokens is None or client is None or tokens == self._stored:
@@ -145,7 +171,8 @@ class Authorizer(httpx2.Auth):
             authority=_json_of(context.oauth_metadata),
             resource=_json_of(context.protected_resource_metadata),
         )
-        self._file.write(login, renews=self._stored is not None and not self._asks)
+        renews = self._stored is not None and not self._asks
+        await asyncio.to_thread(self._file.write, login, renews=renews)
         self._stored = tokens
 
 
@@ -182,14 +209,14 @@ class LoginStorage:
     A client that was registered for another redirect is not used again.
     """
 
-    def __init__(self, file: LoginFile, url: str, oauth: OAuth, redirect: str = "") -> None:
+    def __init__(self, file: ServerLogin, url: str, oauth: OAuth, redirect: str = "") -> None:
         self._file = file
         self._url = url
         self._oauth = oauth
         self._redirect = redirect
 
     async def get_tokens(self) -> OAuthToken | None:
-        login = self._file.read(self._url)
+        login = await asyncio.to_thread(self._file.read, self._url)
         try:
             return OAuthToken.model_validate(login.tokens) if login else None
         except ValidationError:
@@ -201,7 +228,7 @@ class LoginStorage:
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         if self._oauth.client_id:
             return configured_client(self._oauth, self._redirect or NO_REDIRECT)
-        login = self._file.read(self._url)
+        login = await asyncio.to_thread(self._file.read, self._url)
         if login is None or not login.client:
             return None
         try:
@@ -215,7 +242,7 @@ class LoginStorage:
         """Do nothing: the authorizer stores what is new."""
 
 
-def silent_authorizer(file: LoginFile, address: ServerAddress) -> Authorizer:
+def silent_authorizer(file: ServerLogin, address: ServerAddress) -> Authorizer:
     """For calls: the stored token and its refresh, or client credentials. It asks no person."""
     url, oauth = address.url, address.oauth or OAuth()
     if oauth.grant == "client_credentials":
@@ -226,7 +253,7 @@ def silent_authorizer(file: LoginFile, address: ServerAddress) -> Authorizer:
 
 
 def login_authorizer(
-    file: LoginFile,
+    file: ServerLogin,
     address: ServerAddress,
     redirect: str,
     *,
@@ -263,7 +290,7 @@ def configured_client(oauth: OAuth, redirect: str) -> OAuthClientInformationFull
     )
 
 
-def _program(file: LoginFile, url: str, oauth: OAuth) -> ClientCredentialsOAuthProvider:
+def _program(file: ServerLogin, url: str, oauth: OAuth) -> ClientCredentialsOAuthProvider:
     return ClientCredentialsOAuthProvider(
         url,
         LoginStorage(file, url, oauth),

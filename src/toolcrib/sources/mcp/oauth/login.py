@@ -10,14 +10,14 @@ from urllib.parse import parse_qs, urlsplit
 
 from mcp.client.auth import AuthorizationCodeResult
 
-from toolcrib.errors import SourceError
+from toolcrib.errors import SourceError, StoreError
 from toolcrib.sources.mcp.config.environment import expanded_address
 from toolcrib.sources.mcp.config.secret_values import address_secrets
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, Transport
 from toolcrib.sources.mcp.http_client import bounded_http_client
 from toolcrib.sources.mcp.oauth.authorizer import Authorizer, PlaintextUrl, login_authorizer
 from toolcrib.sources.mcp.oauth.callback import LoginDenied, OAuthCallback
-from toolcrib.sources.mcp.oauth.login_file import LoginFile
+from toolcrib.sources.mcp.oauth.server_login import ServerLogin
 from toolcrib.sources.mcp.sanitize import is_plaintext, short_line
 from toolcrib.text import Redactor
 
@@ -32,14 +32,14 @@ _HEADERS = {
 async def log_in(
     server: str,
     configured: Transport,
-    file: LoginFile | None,
+    file: ServerLogin | None,
     show: Callable[[str], None],
     patience_s: float,
 ) -> None:
     """Get tokens for the server and store them; does nothing if it accepts us already.
 
-    `show` is given the page that a person has to open. Raises `SourceError` and `ConfigError`. No
-    error has another as its cause: those may repeat what we sent.
+    `show` is given the page that a person has to open. Raises `SourceError`, `StoreError` and
+    `ConfigError`. No error has another as its cause: those may repeat what we sent.
     """
     if isinstance(configured, ServerCommand) or file is None:
         raise SourceError(f"{server!r} is a command, and needs no login: see its `env`")
@@ -49,7 +49,9 @@ async def log_in(
     if is_plaintext(address.url):
         raise SourceError(f"{server!r} is not reached by https: a token would be sent in the clear")
     port = address.oauth.redirect_port if address.oauth else 0
-    callback = await OAuthCallback.open(port or _last_port(file, address.url))
+    callback = await OAuthCallback.open(
+        port or await asyncio.to_thread(_last_port, file, address.url)
+    )
     authorizer = _authorizer(address, file, callback, show)
     authorizer.redactor.learn(*address_secrets(configured, os.environ))
     try:
@@ -72,7 +74,7 @@ async def log_in(
 
 
 def _authorizer(
-    address: ServerAddress, file: LoginFile, callback: OAuthCallback, show: Callable[[str], None]
+    address: ServerAddress, file: ServerLogin, callback: OAuthCallback, show: Callable[[str], None]
 ) -> Authorizer:
     async def send(page: str) -> None:
         if is_plaintext(page):
@@ -90,7 +92,7 @@ def _authorizer(
     return login_authorizer(file, address, callback.url, show=send, wait=wait)
 
 
-def _last_port(file: LoginFile, url: str) -> int:
+def _last_port(file: ServerLogin, url: str) -> int:
     """The port of the last login, for which the client is registered; 0 if there was none."""
     login = file.read(url)
     redirects = login.client.get("redirect_uris") if login else None
@@ -102,7 +104,7 @@ def _last_port(file: LoginFile, url: str) -> int:
 
 
 def _failed(server: str, error: Exception, redactor: Redactor) -> str:
-    if isinstance(error, SourceError):
+    if isinstance(error, SourceError | StoreError):
         return str(error)
     reason = _reason(error, redactor)
     if isinstance(error, LoginDenied):

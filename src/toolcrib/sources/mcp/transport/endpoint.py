@@ -13,7 +13,7 @@ from toolcrib.sources.mcp.config.package_runner import package_runner
 from toolcrib.sources.mcp.config.secret_values import address_secrets, command_secrets
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig
 from toolcrib.sources.mcp.diagnosis import StartAttempt, diagnose, no_command
-from toolcrib.sources.mcp.oauth.login_file import LoginFile
+from toolcrib.sources.mcp.oauth.server_login import ServerLogin
 from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed
 from toolcrib.sources.mcp.sanitize import short_line, short_line_end
 from toolcrib.sources.mcp.server_log import ServerLog, error_lines, exit_words
@@ -126,7 +126,7 @@ class RemoteEndpoint:
 
     pid = status = None
 
-    def __init__(self, server: str, configured: ServerAddress, logins: LoginFile | None) -> None:
+    def __init__(self, server: str, configured: ServerAddress, logins: ServerLogin | None) -> None:
         self._server = server
         self._address = address = expanded_address(configured)
         self._authorizer = _authorizer(address, logins) if logins else None
@@ -187,7 +187,9 @@ def _because(found: StartDiagnosis | None) -> str:
 ServerEndpoint: TypeAlias = LocalEndpoint | RemoteEndpoint
 
 
-def open_endpoint(config: ServerConfig, logins: LoginFile | None, log: ServerLog) -> ServerEndpoint:
+def open_endpoint(
+    config: ServerConfig, logins: ServerLogin | None, log: ServerLog
+) -> ServerEndpoint:
     """The endpoint of a server. Raises `ConfigError` if a variable that it needs is not set."""
     transport = config.transport
     if isinstance(transport, ServerCommand):
@@ -195,7 +197,7 @@ def open_endpoint(config: ServerConfig, logins: LoginFile | None, log: ServerLog
     return RemoteEndpoint(config.id, transport, logins)
 
 
-def _authorizer(address: ServerAddress, logins: LoginFile) -> "Authorizer | None":
+def _authorizer(address: ServerAddress, logins: ServerLogin) -> "Authorizer | None":
     if address.brings_its_own:
         return None
     from toolcrib.sources.mcp.oauth.authorizer import silent_authorizer  # noqa: PLC0415 - loads OAuth

@@ -1,0 +1,308 @@
+"""What a replica keeps of a shared store on its own machine, so that it goes on alone for a while.
+
+    documents, listings   a mirror: files, brought up to date whenever the feed says so
+    decisions             what was read since something was decided last
+    all else              asked of the database each time
+
+Searches and lists read what is here and never wait for the database. Whoever sends a call asks
+first whether this replica is still in step (`DecisionStore.check_current`): one that has not heard
+of its database for `stale_s` may not know what was forbidden meanwhile.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from threading import RLock
+from typing import TYPE_CHECKING, Self
+
+from toolcrib.errors import StoreAway, StoreError
+from toolcrib.store.followed_decisions import FollowedDecisions, Freshness
+from toolcrib.store.recent_keys import RecentKeys
+from toolcrib.system import make_private_folder, read_private_file, write_private_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from toolcrib.store.event_protocol import EventStore
+    from toolcrib.store.handle_protocol import ResultStore, RevealSetStore
+    from toolcrib.store.protocol import SharedStores, Store, Stores
+    from toolcrib.store.source_protocol import (
+        ChangeFeed,
+        Changes,
+        DocumentName,
+        DocumentStore,
+        ListingHead,
+        ListingKey,
+        ListingStore,
+        PackStore,
+        StoredListing,
+    )
+    from toolcrib.store.trust_protocol import LoginStore, TicketStore
+
+GENERATION_FILE = "generation"
+LONGEST_GENERATION = 128
+
+_log = logging.getLogger(__name__)
+
+
+class MirroredListings:
+    """Listings in files of this machine, each written to the shared store first.
+
+    Keeps `ListingStore`. A listing that comes while the database is away stays here alone, and is
+    sent by `send_rest`.
+    """
+
+    def __init__(self, local: ListingStore, remote: ListingStore) -> None:
+        self._local = local
+        self._remote = remote
+        self._unsent: set[ListingKey] = set()
+
+    def listing(self, key: ListingKey) -> StoredListing | None:
+        """As the protocol says."""
+        return self._local.listing(key)
+
+    def listing_head(self, key: ListingKey) -> ListingHead | None:
+        """As the protocol says."""
+        return self._local.listing_head(key)
+
+    def put_listing(self, key: ListingKey, listing: StoredListing) -> None:
+        """As the protocol says."""
+        try:
+            self._remote.put_listing(key, listing)
+        except StoreAway:
+            self._unsent.add(key)
+        else:
+            self._unsent.discard(key)
+        self._local.put_listing(key, listing)
+
+    def forget_listing(self, key: ListingKey) -> None:
+        """As the protocol says."""
+        self._remote.forget_listing(key)
+        self._local.forget_listing(key)
+
+    def failure(self, key: ListingKey) -> bytes | None:
+        """As the protocol says: how it failed on this machine."""
+        return self._local.failure(key)
+
+    def put_failure(self, key: ListingKey, failure: bytes | None) -> None:
+        """As the protocol says."""
+        self._local.put_failure(key, failure)
+
+    def send_rest(self) -> None:
+        """Send what came while the database was away, unless that has a later one by now.
+
+        Raises `StoreError`.
+        """
+        for key in tuple(self._unsent):
+            ours, theirs = self._local.listing(key), self._remote.listing(key)
+            if ours and (theirs is None or theirs.head.fetched < ours.head.fetched):
+                self._remote.put_listing(key, ours)
+            self._unsent.discard(key)
+
+
+class Mirror:
+    """The files of this machine as of a generation of the shared store.
+
+    `place` names the database: files of another one are brought up to date from the beginning.
+    """
+
+    def __init__(
+        self, remote: SharedStores, local: Stores, freshness: Freshness, place: str
+    ) -> None:
+        self._remote = remote
+        self._local = local
+        self._freshness = freshness
+        self._mark = hashlib.sha256(place.encode()).hexdigest()[:16]
+        self._generation = self._read_generation()
+
+    @property
+    def generation(self) -> int:
+        """As of which generation the files are."""
+        return self._generation
+
+    def catch_up(self) -> Changes:
+        """Write what has changed to the files of this machine. Raises `StoreError`.
+
+        A file is written in one step, and the generation after all of them: whoever is ended in
+        between writes them again.
+        """
+        asked, since = self._freshness.now(), self._generation
+        changes = self._remote.feed.changes(since)
+        if changes.generation < since:  # the database was put back to an earlier state
+            changes = self._remote.feed.changes(0)
+        for name in changes.documents:
+            self._fetch_document(name)
+        for key in changes.listings:
+            self._fetch_listing(key)
+        if changes.generation != since:
+            self._write_generation(changes.generation)
+        self._freshness.confirm(asked)
+        return changes
+
+    def _fetch_document(self, name: DocumentName) -> None:
+        found, local = self._remote.documents.document(name), self._local.documents
+        before = local.document(name)
+        if found and (before is None or before.content != found.content):
+            if before and not self._generation:
+                self._put_aside(name, before.content)
+            local.put_document(name, found.content, before.version if before else None)
+
+    def _put_aside(self, name: DocumentName, content: bytes) -> None:
+        """Keep what this machine had before it was a replica."""
+        aside = self._local.folder / f"{name}.before-shared"
+        make_private_folder(aside.parent)
+        write_private_file(aside, content)
+        _log.warning("%s comes from the shared store now; what was here is in %s", name, aside)
+
+    def _fetch_listing(self, key: ListingKey) -> None:
+        found, local = self._remote.listings.listing(key), self._local.listings
+        if found is None:
+            local.forget_listing(key)
+            return
+        head = local.listing_head(key)
+        if head is None or head != found.head:
+            local.put_listing(key, found)
+
+    @property
+    def _file(self) -> Path:
+        return self._local.folder / GENERATION_FILE
+
+    def _read_generation(self) -> int:
+        try:
+            mark, _, number = read_private_file(self._file, LONGEST_GENERATION).partition(b" ")
+        except OSError:
+            return 0
+        return int(number) if mark == self._mark.encode() and number.strip().isdigit() else 0
+
+    def _write_generation(self, generation: int) -> None:
+        try:
+            make_private_folder(self._local.folder)
+            write_private_file(self._file, f"{self._mark} {generation}\n".encode())
+        except OSError as error:
+            problem = f"{self._file}: cannot be written ({error.strerror})"
+            raise StoreError(f"{problem}; check space and permissions") from error
+        self._generation = generation
+
+
+class ReplicaStores:
+    """The stores of one tenant as a replica has them. Keeps `SharedStores`.
+
+    `local` has the files of this machine. Its documents are the mirror's, and so are its listings.
+    """
+
+    def __init__(
+        self,
+        remote: SharedStores,
+        local: Stores,
+        stale_s: float,
+        place: str,
+        *,
+        on_close: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._remote = remote
+        self._local = local
+        self._freshness = Freshness(stale_s)
+        self._mirror = Mirror(remote, local, self._freshness, place)
+        self._on_close = on_close
+        self._opening = RLock()
+        self._decisions: FollowedDecisions | None = None
+        self._keys: RecentKeys | None = None
+        self._listings = MirroredListings(local.listings, remote.listings)
+
+    def catch_up(self) -> Changes:
+        """Bring this machine up to date, and say what has changed. Raises `StoreError`."""
+        changes, decisions = self._mirror.catch_up(), self._decisions
+        if decisions is None or not (changes.decisions or decisions.is_behind):
+            return changes
+        decisions.changed()
+        return changes._replace(decisions=True)
+
+    @property
+    def folder(self) -> Path:
+        """As the protocol says."""
+        return self._local.folder
+
+    @property
+    def install_key(self) -> bytes:
+        """As the protocol says."""
+        return self._remote.install_key
+
+    @property
+    def catalog(self) -> Store:
+        """As the protocol says."""
+        return self._remote.catalog
+
+    @property
+    def decisions(self) -> FollowedDecisions:
+        """As the protocol says."""
+        with self._opening:
+            if self._decisions is None:
+                self._decisions = FollowedDecisions(self._remote.decisions, self._freshness)
+            return self._decisions
+
+    @property
+    def tickets(self) -> TicketStore:
+        """As the protocol says."""
+        return self._remote.tickets
+
+    @property
+    def sets(self) -> RevealSetStore:
+        """As the protocol says."""
+        return self._remote.sets
+
+    @property
+    def results(self) -> ResultStore:
+        """As the protocol says."""
+        return self._remote.results
+
+    @property
+    def events(self) -> EventStore:
+        """As the protocol says."""
+        return self._remote.events
+
+    @property
+    def logins(self) -> LoginStore:
+        """As the protocol says."""
+        return self._remote.logins
+
+    @property
+    def keys(self) -> RecentKeys:
+        """As the protocol says."""
+        with self._opening:
+            if self._keys is None:
+                self._keys = RecentKeys(self._remote.keys)
+            return self._keys
+
+    @property
+    def documents(self) -> DocumentStore:
+        """As the protocol says: those of all replicas. Their copies are files of `folder`."""
+        return self._remote.documents
+
+    @property
+    def listings(self) -> MirroredListings:
+        """As the protocol says."""
+        return self._listings
+
+    @property
+    def packs(self) -> PackStore:
+        """As the protocol says."""
+        return self._remote.packs
+
+    @property
+    def feed(self) -> ChangeFeed:
+        """As the protocol says."""
+        return self._remote.feed
+
+    def close(self) -> None:
+        """As the protocol says."""
+        self._remote.close()
+        self._local.close()
+        self._on_close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,171 @@
+"""What sources are made of, and what several replicas share of them.
+
+Documents are written by the operator, listings come from servers. Packs are made of both, and a
+feed tells a replica what it has to fetch again.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, Protocol, TypeAlias
+
+from toolcrib.errors import StoreError
+
+DocumentName: TypeAlias = Literal["servers.json", "rules.json", "settings.toml"]
+
+
+class DocumentChanged(StoreError):
+    """Somebody else has written a document since it was read: read it again, and decide anew."""
+
+
+class StoredDocument(NamedTuple):
+    """A text of the operator. `version` is another one, by `==`, for another content."""
+
+    content: bytes
+    version: str
+
+
+class DocumentStore(Protocol):
+    """The texts that an operator writes. What they mean is for their readers to say.
+
+    Everything here raises `StoreError` when the place behind it cannot be read or written.
+    """
+
+    def document(self, name: DocumentName) -> StoredDocument | None:
+        """The document as it is now; None where there is none."""
+        ...
+
+    def put_document(self, name: DocumentName, content: bytes, over: str | None) -> StoredDocument:
+        """Write it in place of the version `over`; None: where there was none. In one step.
+
+        Raises `DocumentChanged` if what is there is another version. Of any number who write over
+        the same version, in whatever process, one succeeds.
+        """
+        ...
+
+
+class ListingKey(NamedTuple):
+    """A server as it is configured: by its id and the hash of its configuration."""
+
+    server: str
+    config_hash: str
+
+
+class ListingHead(NamedTuple):
+    """What is known of a listing without reading it. `version` is another one for another list.
+
+    `fetched` is when it was last listed, since the epoch; `start_s` how long its start took.
+    """
+
+    version: str
+    fetched: float
+    start_s: float
+
+
+class StoredListing(NamedTuple):
+    """What a server listed: its head, and JSON that says it all."""
+
+    head: ListingHead
+    body: bytes
+
+
+class ListingStore(Protocol):
+    """The last good listing of each server, and how its last start failed.
+
+    Everything here raises `StoreError` when the place behind it cannot be read or written.
+    """
+
+    def listing(self, key: ListingKey) -> StoredListing | None:
+        """The listing of a server as it is configured; None if it was never listed.
+
+        One that is damaged raises `StoreError` once, and counts as never listed from then on.
+        """
+        ...
+
+    def listing_head(self, key: ListingKey) -> ListingHead | None:
+        """The same without its body; it is asked for thousands of servers. Never raises.
+
+        None also where it cannot be read.
+        """
+        ...
+
+    def put_listing(self, key: ListingKey, listing: StoredListing) -> None:
+        """Keep it in place of the last, in one step. When it raises, the last one stays."""
+        ...
+
+    def forget_listing(self, key: ListingKey) -> None:
+        """Remove the listing and the failure of a server; nothing if there are none."""
+        ...
+
+    def failure(self, key: ListingKey) -> bytes | None:
+        """How the last start failed, as it was written; None if it went well or nobody tried."""
+        ...
+
+    def put_failure(self, key: ListingKey, failure: bytes | None) -> None:
+        """Note how a start went; None: it went well."""
+        ...
+
+
+class StoredPack(NamedTuple):
+    """A pack as one replica made it for all: of which entries, and as of which generation."""
+
+    fingerprint: str
+    generation: int
+    body: bytes
+
+
+class PackStore(Protocol):
+    """Packs that one replica makes and all load. Only a shared store has them.
+
+    On one machine a pack is a file that is mapped, and needs no copy. Everything here raises
+    `StoreError` when the place behind it cannot be read or written.
+    """
+
+    def pack(self, name: str) -> StoredPack | None:
+        """The pack of this name; None if nobody has made it."""
+        ...
+
+    def put_pack(self, name: str, pack: StoredPack) -> None:
+        """Keep it in place of one of an earlier generation; one of a later generation stays."""
+        ...
+
+
+class Changes(NamedTuple):
+    """What may be another since a generation, and the generation as of which that is true."""
+
+    generation: int
+    documents: tuple[DocumentName, ...] = ()
+    listings: tuple[ListingKey, ...] = ()
+    keys: bool = False
+    decisions: bool = False
+
+
+class ChangeFeed(Protocol):
+    """How a replica hears that something changed. Only a shared store has one.
+
+    A process alone sees its files change. Everything here raises `StoreError` when the place
+    behind it cannot be read.
+    """
+
+    def generation(self) -> int:
+        """A number that grows with every change that is committed, in the order of commits."""
+        ...
+
+    def changes(self, since: int) -> Changes:
+        """All that has changed after that generation; since 0, all there is.
+
+        What was removed is among them, and is then not found. Nothing is left out: what is
+        committed later has a later generation.
+        """
+        ...
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until something may have changed since the last `changes`, or the time is over.
+
+        True: look. It may be True for no reason, and never stays False for longer than two
+        seconds after a change. May be called by one thread at a time.
+        """
+        ...
+
+    def close(self) -> None:
+        """Stop waiting: a `wait` in another thread returns."""
+        ...
