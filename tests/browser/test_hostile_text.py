@@ -25,7 +25,7 @@ from toolcrib.dashboard.operations import Operations
 from toolcrib.dashboard.process import listen, new_origins
 from toolcrib.dashboard.screens import SCREENS
 from toolcrib.dashboard.server import BrowserRequest, Dashboard
-from toolcrib.http import WebServer
+from toolcrib.http import WebLimits, WebServer
 from toolcrib.settings import DashboardSettings, Settings
 
 pytestmark = pytest.mark.browser
@@ -77,7 +77,7 @@ def serving(raw: str = "") -> Generator[Served]:
     operations, logins = Operations(Settings, FakeGateway()), Logins()
     actions = OperatorActions(operations)
     app = HostileDashboard(operations, actions, logins, DashboardSettings(), origins, raw)
-    web = WebServer(app, most=50, strangers=20, at_once=8)
+    web = WebServer(app, WebLimits(50, 20, 8))
     thread = threading.Thread(target=lambda: asyncio.run(web.serve_on(listening, *more)))
     thread.start()
     until(lambda: web.started, "it serves")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.certificates import HOST, Authority
 from tests.cli.conftest import Run
 from tests.sources.mcp.faking import FAKE
 from toolcrib.cli.checks import machine
@@ -42,8 +43,8 @@ def test_a_fresh_home_is_in_order(run: Run):
     assert ran.out.endswith("0 problems, 0 warnings.\n")
     found = findings(run, "doctor")
     assert levels(found) == {"ok"}
-    areas = {"config", "servers", "loads", "store", "index", "apps", "clients", "files", "machine"}
-    assert {each["area"] for each in found} == areas
+    areas = "config servers loads gateway people store index apps clients files machine"
+    assert {each["area"] for each in found} == set(areas.split())
     assert len(found) >= len(CHECKS)
     assert not Path(Settings().store_path).exists()
 
@@ -180,3 +181,47 @@ def test_a_profile_that_fits_nothing_is_told(run: Run, servers: Any, tmp_path: P
 
 def test_without_profiles_nothing_is_said_of_them(run: Run):
     assert of("profiles", findings(run, "doctor")) == []
+
+
+def test_keys_and_groups_that_are_of_no_use_are_told(run: Run, tmp_path: Path):
+    config = tmp_path / "settings.toml"
+    config.write_text("[gateway.profiles.small]\n")
+    named = ("--config", str(config))
+    (nobody,) = of("people", findings(run, *named, "doctor"))
+    assert (nobody["level"], nobody["message"]) == ("ok", "HTTP opens with 0 keys")
+    run(*named, "keys", "add", "old", "--expires", "0s")
+    run(*named, "keys", "add", "soon", "--expires", "2d")
+    run(*named, "keys", "add", "fine", "--expires", "90d")
+    run(*named, "keys", "add", "lost", "--profile", "small")
+    config.write_text(
+        '[gateway.profiles.smal]\n[gateway.oauth]\nissuer = "https://login.example.com"\n'
+    )
+    told = [each["message"] for each in of("people", findings(run, *named, "doctor"))]
+    assert told == [
+        "HTTP opens with 4 keys, and tokens of https://login.example.com",
+        "the key lost: there is no profile 'small'; nearest: smal",
+        "the key old has expired",
+        "the key soon expires in 2.0 days",
+        "no group has a profile, so no token opens one",
+    ]
+    config.write_text(config.read_text() + '[gateway.oauth.groups]\neng = ["small"]\n')
+    last = of("people", findings(run, *named, "doctor"))[-1]
+    assert last["message"].startswith("gateway.oauth.groups.eng: there is no profile 'small'")
+
+
+def test_it_says_where_the_gateway_would_be_bound_and_how(run: Run, tmp_path: Path):
+    config = tmp_path / "settings.toml"
+
+    def gateway(lines: str) -> list[Any]:
+        config.write_text(f"[gateway]\n{lines}\n")
+        return of("gateway", findings(run, "--config", str(config), "doctor"))
+
+    assert "any free port (this machine only)" in gateway("")[0]["message"]
+    (open_to_all,) = gateway('bind = "0.0.0.0"')
+    assert (open_to_all["level"], "set `gateway.tls" in open_to_all["remedy"]) == ("problem", True)
+    certificate, key = Authority().issue(tmp_path / "tls")
+    tls = f'tls_certificate = "{certificate}"\ntls_key = "{key}"\nhosts = ["{HOST}"]'
+    (served,) = gateway(f'bind = "::"\nport = 8443\n{tls}')
+    assert "https://[::]:8443/mcp (TLS; hosts: tools.example.com)" in served["message"]
+    key.chmod(0o644)
+    assert [each["level"] for each in gateway(tls)] == ["ok", "warning"]

@@ -30,7 +30,7 @@ def editor() -> SDKToolsCache:
 
 
 def test_what_has_action_words_is_a_group():
-    assert set(GROUPS) == {"gateway", "keys", "apps", "rules", "approvals", "eval"}
+    assert set(GROUPS) == {"gateway", "keys", "apps", "rules", "approvals", "db", "eval"}
 
 
 @pytest.mark.parametrize("name", GROUPS)

@@ -11,6 +11,7 @@ from toolcrib.errors import AmbiguousName, ConfigError, UnknownTool
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import McpServers
 from toolcrib.sources.mcp.listing import ServerFacts, ServerIntroduction, ServerListing
+from toolcrib.wiring import stores_of
 
 TOOLS = [{"name": name, "description": f"To {name}"} for name in ("look", "move", "eat")]
 
@@ -37,7 +38,7 @@ def run(file):
 
 def learn(file, tools):
     """Let the servers have listed these."""
-    servers = McpServers.open([file], Settings().state_folder)
+    servers = McpServers.open([file], stores_of(Settings()))
     for source in servers.sources:
         source._memory.keep(
             ServerIntroduction(ServerFacts("2025-11-25"), ServerListing(tuple(tools))), 0.1

@@ -27,6 +27,8 @@ def test_it_says_where_it_serves_and_a_second_one_says_who_does(home: Path):
         assert first.stdout
         said = json.loads("".join(iter(first.stdout.readline, "}\n")) + "}")
         assert said["pid"] == first.pid
+        assert said["address"].startswith("http://127.0.0.1:")
+        assert said["protection"] == "this machine only"
         second = subprocess.run(SERVE, env=environ, capture_output=True, text=True, check=False)
         assert second.returncode == 2
         assert f"process {first.pid}" in second.stderr

@@ -33,6 +33,7 @@ ALWAYS = {
     "toolcrib.cli.help",
     "toolcrib.cli.plain_values",
     "toolcrib.cli.screen",
+    "toolcrib.cli.shared_documents",
     "toolcrib.cli.warnings",
     "toolcrib.client_config",
     "toolcrib.connect",

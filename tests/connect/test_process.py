@@ -22,7 +22,7 @@ from toolcrib.connect import (
     locate_daemon,
 )
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import Keys, ask_daemon
+from toolcrib.gateway import ask_daemon, keys_in
 from toolcrib.sources.mcp import refresh_all
 from toolcrib.system import RUN_FOLDER_VARIABLE
 
@@ -181,7 +181,7 @@ def test_servers_end_with_the_daemon_and_no_secret_is_logged(setting: Setting, h
     setting.environ["TOOLCRIB_MCP_CONFIG"] = str(path)
     with GlobalOptions(None, (path,)).mcp() as servers:
         refresh_all(servers.sources)
-    keys = Keys(GlobalOptions().settings().state_folder)
+    keys = keys_in(GlobalOptions().settings().state_folder)
     key = keys.add("laptop")
     with setting.client(TOOLCRIB_KEY=key) as client:
         client.greet()

@@ -70,7 +70,7 @@ def hostile_clients(text: str, number: int = 2) -> ClientsView:
     return ClientsView(
         [client] * number,
         [ProfileView(text, text, 7)] * number,
-        [KeyView(text, (text,), 1.0, 2.0)] * number,
+        [KeyView(text, (text,), 1.0, 2.0, 3.0)] * number,
         [LoggedConversation(text, text, text, 1.0, 9.0, 2, 3, 4)] * number,
         older=True,
         problems=(text,),

@@ -22,7 +22,8 @@ from toolcrib.dashboard.login import ACT_S
 from toolcrib.dashboard.operations import Overview
 from toolcrib.dashboard.screens.clients import clients_screen, profile_screen
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import Keys, ask_daemon, is_daemon_running
+from toolcrib.gateway import KeyTerms, ask_daemon, is_daemon_running, keys_in
+from toolcrib.gateway.keys import Keys
 from toolcrib.gateway.server import GatewayServers
 from toolcrib.model import Event, Json
 from toolcrib.settings import Settings
@@ -40,7 +41,7 @@ CONNECTED: Mapping[str, Any] = {
 
 
 def keys() -> Keys:
-    return Keys(Settings().state_folder)
+    return keys_in(Settings().state_folder)
 
 
 def asked_with(**reads: Any) -> Asked:
@@ -89,17 +90,17 @@ def test_profiles_are_those_of_the_settings_without_a_gateway():
 
 @pytest.mark.plan(96)
 def test_a_key_is_taken_back_by_its_own_button_within_minutes():
-    keys().add("laptop", ("default",))
-    keys().add("phone", ("default", "reading"))
-    write([call(at=NOW - 60, caller="key:laptop@default"), call(at=NOW, caller="key:laptop@other")])
+    keys().add("laptop")
+    keys().add("phone", KeyTerms(("default", "reading"), expires_at=NOW + 60))
+    keys().note_used({each.id: NOW for each in keys().all() if each.name == "laptop"})
     asked = asked_with(status={"clients": []})
     cookie = asked.logged_in()
     page = asked.get("/clients", cookie).body.decode()
     assert page.count('action="/act/remove_key"') == 2
-    secret = [(key.salt, key.hashed) for key in keys().all()]
+    secret = [key.secret[:2] for key in keys().all()]
     assert not any(each in page for pair in secret for each in pair)
-    used = {each.name: each.used_at for each in asked.operations.clients.look().keys}
-    assert used == {"laptop": NOW, "phone": 0.0}
+    seen = {each.name: each[-2:] for each in asked.operations.clients.look().keys}
+    assert seen == {"laptop": (NOW, 0.0), "phone": (0.0, NOW + 60)}
     wrong = {**asked.fields("remove_key", ("laptop",), cookie), "subject": "phone"}
     assert asked.post("/act/remove_key", wrong, cookie).status == 403
     done = asked.act("remove_key", ("laptop",), cookie)
@@ -114,12 +115,13 @@ def test_a_key_is_taken_back_by_its_own_button_within_minutes():
 
 
 def test_keys_that_cannot_be_read_are_a_problem_and_no_empty_list():
-    keys().file.parent.mkdir(parents=True, exist_ok=True)
-    keys().file.write_text("nonsense")
-    keys().file.chmod(0o600)
+    folder = Settings().state_folder
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "keys.db").write_text("nonsense, and no database")
     asked = asked_with(status={"clients": []})
     text = Elements(asked.get("/clients", asked.logged_in()).body.decode()).text
-    assert "cannot be read, so no key works" in text
+    assert "keys.db" in text
+    assert "There are no keys" not in text
 
 
 def test_a_gateway_that_fails_is_told_of():

@@ -117,7 +117,7 @@ def test_a_tool_has_what_it_says_and_what_is_near_it(tools: ToolCatalog):
 def test_use_is_of_the_last_days(tmp_path):
     settings = Settings(store=str(tmp_path / "catalog.db"))
     assert settings.events_path
-    log, now = open_events(settings, settings.events_path), 1_800_000_000.0
+    log, now = open_events(settings), 1_800_000_000.0
     pinned = {"pin": "x"}
     log.write(
         [

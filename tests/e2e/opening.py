@@ -6,6 +6,7 @@ from pathlib import Path
 
 from toolcrib import Crib, Settings
 from toolcrib.sources.mcp import McpServers, refresh_all
+from toolcrib.wiring import stores_of
 
 ALLOW = {"rules": [{"verdict": "allow"}]}
 
@@ -16,7 +17,7 @@ def crib_over(folder: Path, servers: Mapping[str, object], **settings: object) -
     config.write_text(json.dumps({"mcpServers": servers}))
     given = {"store": ":memory:", "plugins": False, "mcp_config": [str(config)], **settings}
     settings_ = Settings.model_validate(given)
-    listing = McpServers.open([config], settings_.state_folder)
+    listing = McpServers.open([config], stores_of(settings_))
     try:
         done = refresh_all(listing.sources)
         assert [each.error for each in done if each.error] == []

@@ -16,6 +16,7 @@ from toolcrib.crib import Crib
 from toolcrib.model import Call, CallContext, Deadline, Entry, Json, Outcome
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import McpServers
+from toolcrib.wiring import stores_of
 
 FIVE = ("everything", "filesystem", "git", "memory", "time")
 MAIN = "from toolcrib.cli import main; main()"
@@ -60,7 +61,7 @@ class Open:
     def __init__(self, config: Path) -> None:
         self._before = below(os.getpid())
         settings = Settings(store=":memory:")
-        self.mcp: McpServers = McpServers.open([config], settings.state_folder)
+        self.mcp: McpServers = McpServers.open([config], stores_of(settings))
         self.crib = Crib(settings)
         self.crib.add_source(*self.mcp.sources)
 

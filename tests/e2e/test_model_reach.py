@@ -28,7 +28,7 @@ from toolcrib.access import Scope
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.cli.app import app
 from toolcrib.crib import Crib, inventory_of
-from toolcrib.gateway import Keys
+from toolcrib.gateway import keys_in
 from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.settings import GatewayMode, Settings, config_folder
@@ -95,11 +95,11 @@ class Reach:
         (config_folder() / "config.toml").write_text("[approval]\n")
         (config_folder() / "servers.json").write_text('{"mcpServers": {}}')
         state = self.settings.state_folder
-        Keys(state).add("ann")
+        keys_in(state).add("ann")
         return [
             config_folder() / "config.toml",
             config_folder() / "servers.json",
-            state / "keys.json",
+            state / "keys.db",
             state / "decisions.db",
         ]
 

@@ -12,7 +12,7 @@ from tests.gateway import echo_servers
 from tests.waiting import HANG_S
 from toolcrib.connect import ConnectOptions, DaemonFiles, DaemonInfo, locate_daemon
 from toolcrib.crib import Crib
-from toolcrib.gateway import DEFAULT_PROFILE, Keys
+from toolcrib.gateway import DEFAULT_PROFILE, KeyTerms, keys_in
 from toolcrib.gateway import daemon as daemons
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.daemon_lock import DaemonLock
@@ -104,10 +104,11 @@ def _reached(daemon: Daemon, runtime: DaemonInfo) -> Reached:
 
 def new_key(settings: Settings, name: str, *profiles: str) -> str:
     """A key for these profiles, or for all that there are. One of the same name is replaced."""
-    keys = Keys(settings.state_folder)
+    keys = keys_in(settings.state_folder)
     if any(key.name == name for key in keys.all()):
         keys.remove(name)
-    return keys.add(name, profiles or (DEFAULT_PROFILE, *settings.gateway.profiles))
+    terms = KeyTerms(profiles or (DEFAULT_PROFILE, *settings.gateway.profiles))
+    return keys.add(name, terms)
 
 
 class Answer(NamedTuple):

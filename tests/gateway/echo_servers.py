@@ -61,5 +61,13 @@ class EchoServers:
             principal.caller.id, EchoServer(self._crib, principal, self.let_go)
         )
 
+    def all(self) -> tuple[EchoServer, ...]:
+        return ()
+
+    def drop(self, principals: frozenset[str]) -> None:
+        gone = [each for each in self._all if each.rpartition("@")[0] in principals]
+        for caller in gone:
+            del self._all[caller]
+
     def close(self) -> None:
         self._all.clear()

@@ -38,9 +38,10 @@ def add_fake(crib: Crib, name: str, *modes: str, **others: Any) -> None:
 @contextmanager
 def crib_at(home: Path) -> Generator[Crib]:
     """A crib that remembers in this folder, for the tests of a whole file: to start takes time."""
-    with pytest.MonkeyPatch.context() as patch, nothing_left(), Crib() as crib:
+    with pytest.MonkeyPatch.context() as patch, nothing_left():
         patch.setenv("HOME", str(home))
-        yield crib
+        with Crib() as crib:
+            yield crib
 
 
 class Front:

@@ -15,7 +15,7 @@ from tests.gateway.clients import ERAS, Era, asked, connected, error_of, words
 from tests.gateway.daemons import bare, call, files_in, new_key, serving
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import Keys, profile_named
+from toolcrib.gateway import keys_in, profile_named
 from toolcrib.gateway import server as window_module
 from toolcrib.gateway.credentials import AccessDenied, Authenticator
 from toolcrib.gateway.principal import LOCAL_USER, Principal, Profile
@@ -143,7 +143,7 @@ def installed(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Se
 def test_what_is_toolcribs_own_is_out_of_reach_even_with_all_as_root(
     installed: Settings, home: Path
 ):
-    Keys(installed.state_folder).add("ann")
+    keys_in(installed.state_folder).add("ann")
     own = [
         own_servers_file(),
         home / "settings" / "mine.toml",
@@ -151,7 +151,9 @@ def test_what_is_toolcribs_own_is_out_of_reach_even_with_all_as_root(
         home / "stored" / "catalog.db",
         home / "stored" / "catalog.db-wal",
         home / "stored" / "events.db",
-        installed.state_folder / "keys.json",
+        home / "stored" / "handles.db",
+        home / "stored" / "handles.db-wal",
+        installed.state_folder / "keys.db",
         installed.state_folder / "decisions.db",
         home / "run" / "x.json",
         home / ".cache" / "toolcrib" / "vectors.db",
@@ -159,12 +161,12 @@ def test_what_is_toolcribs_own_is_out_of_reach_even_with_all_as_root(
     ]
     link = home / "link"
     link.symlink_to(installed.state_folder)
-    for path in (*own, link / "keys.json", Path("/proc/self/environ")):
+    for path in (*own, link / "keys.db", Path("/proc/self/environ")):
         for tool, more in {"read_file": {}, "write_file": {"text": "x", "overwrite": True}}.items():
             got = tried(installed, LOCAL_USER, tool, {"path": str(path), **more})
             assert got.is_error, (tool, path)
             assert "Toolcrib itself" in words(got), (tool, path)
-    assert "ann" in (installed.state_folder / "keys.json").read_text()
+    assert [each.name for each in keys_in(installed.state_folder).all()] == ["ann"]
     assert not own_servers_file().exists()
 
 
@@ -194,12 +196,12 @@ def test_a_key_for_one_profile_leads_to_no_other(tmp_path: Path, monkeypatch: py
 
 
 def test_no_secret_but_a_key_is_a_credential(tmp_path: Path):
-    credentials = Authenticator(bare().gateway, Keys(tmp_path))
+    credentials = Authenticator(bare().gateway, keys_in(tmp_path))
     for secret in ("", "local", "token", "None"):
         with pytest.raises(AccessDenied):
             credentials.keyed(secret)
     with pytest.raises(ConfigError):
-        Keys(tmp_path).remove("local")
+        keys_in(tmp_path).remove("local")
 
 
 def test_a_page_of_the_daemons_own_address_is_not_fetched(tmp_path: Path):

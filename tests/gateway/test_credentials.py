@@ -1,156 +1,146 @@
-import json
-import os
-from functools import partial
+import asyncio
+import time
+from dataclasses import replace
 from pathlib import Path
+from threading import get_ident
 
 import pytest
 
-from tests.racing import raced
-from toolcrib.errors import ConfigError
-from toolcrib.gateway import Keys
+from tests.gateway.daemons import bare
+from toolcrib.gateway import KeyTerms, keys_in
 from toolcrib.gateway import credentials as module
-from toolcrib.settings import GatewaySettings
+from toolcrib.gateway.credentials import AccessDenied, Authenticator, ProfileForbidden
+from toolcrib.gateway.keys import Keys
+from toolcrib.store import KeyFile, StoredKey
 
 
-def test_a_key_is_good_from_the_moment_it_is_made_until_it_is_removed(tmp_path: Path):
-    operator, daemon = Keys(tmp_path), Keys(tmp_path)
-    assert not daemon.good("tc_whatever")
-    secret = operator.add("laptop", ["a", "b"])
-    found = daemon.good(secret)
-    assert found
-    assert (found.name, found.profiles) == ("laptop", ("a", "b"))
-    other = operator.add("other")
-    assert daemon.good(other)
-    operator.remove("laptop")
-    assert not daemon.good(secret)
-    assert daemon.good(other)
+class Gate:
+    """An authenticator, and the operator's hand on its keys."""
+
+    def __init__(self, folder: Path) -> None:
+        self.now = time.time()
+        store = KeyFile(folder / "keys.db")
+        settings = bare(gateway={"profiles": {"small": {}}}).gateway
+        self.keys = Keys(KeyFile(folder / "keys.db"), lambda: self.now)
+        self.check = Authenticator(settings, Keys(store, lambda: self.now))
 
 
-def test_what_is_kept_tells_no_key(tmp_path: Path):
-    keys = Keys(tmp_path)
-    secret = keys.add("laptop")
-    assert secret.removeprefix("tc_") not in keys.file.read_text(encoding="utf-8")
-    assert keys.file.stat().st_mode & 0o777 == 0o600
-    assert len(secret) > 40
+@pytest.fixture
+def gate(tmp_path: Path) -> Gate:
+    return Gate(tmp_path)
 
 
-def test_two_keys_are_never_alike(tmp_path: Path):
-    keys = Keys(tmp_path)
-    assert keys.add("a") != keys.add("b")
-    one, other = keys.all()
-    assert one.salt != other.salt
-    assert one.hashed != other.hashed
+def test_a_key_to_metrics_opens_no_profile(gate: Gate):
+    shown = gate.keys.add("prometheus", KeyTerms(scopes=("metrics",)))
+    assert gate.check.scraper(shown) == "prometheus"
+    with pytest.raises(ProfileForbidden, match=r"it is good for: /metrics"):
+        gate.check.keyed(shown, "default")
 
 
-@pytest.mark.parametrize("name", ["", "a b", "../x", "-x", "x" * 65, "ключ", "a\n"])
-def test_a_name_is_plain(tmp_path: Path, name: str):
-    with pytest.raises(ConfigError, match="not a name for a key"):
-        Keys(tmp_path).add(name)
+def test_a_key_opens_metrics_only_if_it_says_so(gate: Gate):
+    shown = gate.keys.add("laptop")
+    with pytest.raises(ProfileForbidden, match="--scope metrics"):
+        gate.check.scraper(shown)
 
 
-def test_a_name_is_given_once_and_a_wrong_one_is_helped(tmp_path: Path):
-    keys = Keys(tmp_path)
-    keys.add("laptop")
-    with pytest.raises(ConfigError, match="keys remove laptop"):
-        keys.add("laptop")
-    with pytest.raises(ConfigError, match="nearest: laptop"):
-        keys.remove("labtop")
+def test_a_scope_says_what_a_principal_may_do(gate: Gate):
+    caller = gate.check.keyed(gate.keys.add("caller"))
+    reader = gate.check.keyed(gate.keys.add("reader", KeyTerms(scopes=("search",))))
+    assert caller.caller.may_call
+    assert not reader.caller.may_call
 
 
-def test_there_is_an_end_to_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    keys = Keys(tmp_path)
-    keys.add("a")
-    monkeypatch.setattr(module, "MOST_KEYS", 1)
-    with pytest.raises(ConfigError, match="remove one"):
-        keys.add("one-more")
+def test_whose_key_was_removed_is_told_once(gate: Gate):
+    principal = gate.check.keyed(gate.keys.add("laptop"))
+    gate.check.keyed(gate.keys.add("phone"))
+    assert gate.check.take_revoked() == frozenset()
+    assert gate.check.is_good(principal.id)
+    gate.keys.remove("laptop")
+    assert not gate.check.is_good(principal.id)
+    assert gate.check.take_revoked() == {"key:laptop"}
+    assert gate.check.take_revoked() == frozenset()
 
 
-def made(folder: Path, name: str, count: int) -> list[str]:
-    keys = Keys(folder)
-    return [keys.add(f"{name}-{number}") for number in range(count)]
+def test_a_key_of_the_same_name_is_another_one(gate: Gate):
+    gate.check.keyed(gate.keys.add("laptop"))
+    gate.keys.remove("laptop")
+    gate.check.keyed(gate.keys.add("laptop"))
+    assert gate.check.take_revoked() == {"key:laptop"}
 
 
-def removed(folder: Path, count: int) -> list[str]:
-    keys = Keys(folder)
-    for number in range(count):
-        keys.remove(f"old-{number}")
-    return []
+def test_a_key_that_expires_is_told_without_any_change(gate: Gate, monkeypatch: pytest.MonkeyPatch):
+    shown = gate.keys.add("laptop", KeyTerms(expires_at=gate.now + 100))
+    gate.check.keyed(shown)
+    assert gate.check.take_revoked() == frozenset()
+    gate.now += 100
+    monkeypatch.setattr(module.time, "time", lambda: gate.now)
+    assert not gate.check.is_good("key:laptop")
+    assert gate.check.take_revoked() == {"key:laptop"}
+    with pytest.raises(AccessDenied, match="expired"):
+        gate.check.keyed(shown)
 
 
-def test_of_keys_that_several_processes_make_none_is_lost(tmp_path: Path):
-    secrets = raced(*(partial(made, tmp_path, name, 15) for name in "abc"))
-    keys = Keys(tmp_path)
-    assert len(keys.all()) == 45
-    assert all(keys.good(secret) for some in secrets for secret in some)
+def test_a_secret_whose_grace_ends_is_told_too(gate: Gate, monkeypatch: pytest.MonkeyPatch):
+    gate.check.keyed(gate.keys.add("laptop"))
+    new = gate.keys.rotate("laptop", grace_s=100)
+    gate.check.keyed(new)
+    assert gate.check.take_revoked() == frozenset()
+    gate.now += 100
+    monkeypatch.setattr(module.time, "time", lambda: gate.now)
+    gate.check.keyed(new)
+    assert gate.check.take_revoked() == {"key:laptop"}
+    gate.check.keyed(new)
+    assert gate.check.take_revoked() == frozenset()
 
 
-def test_a_key_that_was_removed_stays_removed_whoever_makes_others_meanwhile(tmp_path: Path):
-    gone = made(tmp_path, "old", 20)
-    _, new = raced(partial(removed, tmp_path, 20), partial(made, tmp_path, "new", 20))
-    keys = Keys(tmp_path)
-    assert [key.name for key in keys.all() if key.name.startswith("old")] == []
-    assert not any(keys.good(secret) for secret in gone)
-    assert all(keys.good(secret) for secret in new)
+def test_keys_that_cannot_be_read_let_nobody_in(gate: Gate):
+    shown = gate.keys.add("laptop")
+    gate.check.keyed(shown)
+    gate.check.close()
+    with pytest.raises(AccessDenied, match="no key works"):
+        gate.check.keyed(shown)
+    assert gate.check.take_revoked() == {"key:laptop"}
+    assert gate.check.is_good("local")
 
 
-def test_a_change_within_one_tick_of_the_clock_is_seen(tmp_path: Path):
-    operator, daemon = Keys(tmp_path), Keys(tmp_path)
-    secret = operator.add("one")
-    assert daemon.good(secret)
-    facts = operator.file.stat()
-    taken_back = operator.file.read_text().replace(operator.all()[0].hashed, "0" * 64)
-    operator.file.write_text(taken_back)  # the same inode and size, and then the same time
-    os.utime(operator.file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
-    assert not daemon.good(secret)
+def test_the_last_use_is_kept_now_and_then_and_at_the_end(
+    gate: Gate, monkeypatch: pytest.MonkeyPatch
+):
+    gate.check.keyed(gate.keys.add("laptop"))
+    assert not gate.check.has_use_to_keep
+    monkeypatch.setattr(module, "KEEP_USE_S", 0.0)
+    assert gate.check.has_use_to_keep
+    gate.check.keep_use()
+    (kept,) = gate.keys.all()
+    assert kept.used_at
+    gate.check.scraper(gate.keys.add("prometheus", KeyTerms(scopes=("metrics",))))
+    gate.check.close()
+    assert all(each.used_at for each in gate.keys.all())
 
 
-GOOD = {"name": "a", "profiles": ["p"], "salt": "s", "hashed": "h", "made_at": 1}
+def test_a_key_is_its_tenants(tmp_path: Path):
+    store = KeyFile(tmp_path / "keys.db")
+    keys = Keys(store)
+    shown = keys.add("laptop")
+    (key,) = keys.all()
+    store.replace([replace(key, tenant="acme")])
+    principal = Authenticator(bare().gateway, keys_in(tmp_path)).keyed(shown)
+    assert (principal.id, principal.tenant) == ("key:acme/laptop", "acme")
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "{}x",
-        "3",
-        "[3]",
-        json.dumps([{**GOOD, "profiles": []}]),
-        json.dumps([{name: value for name, value in GOOD.items() if name != "salt"}]),
-        json.dumps([{**GOOD, "made_at": "x"}]),
-    ],
-)
-def test_a_damaged_file_is_an_error_and_never_no_keys(tmp_path: Path, content: str):
-    keys = Keys(tmp_path)
-    keys.file.write_text(content, encoding="utf-8")
-    with pytest.raises(ConfigError, match="no key works"):
-        keys.good("tc_x")
+def test_a_key_that_is_not_at_hand_is_looked_up_beside_the_event_loop(gate: Gate, tmp_path: Path):
+    threads: list[int] = []
 
+    class FarKeys(KeyFile):
+        def is_at_hand(self, id: str) -> bool:  # noqa: ARG002
+            return False
 
-def test_a_link_is_not_followed(tmp_path: Path):
-    (tmp_path / "there").mkdir()
-    secret = Keys(tmp_path / "there").add("laptop")
-    keys = Keys(tmp_path)
-    keys.file.symlink_to(tmp_path / "there" / "keys.json")
-    with pytest.raises(ConfigError, match="cannot be read"):
-        keys.good(secret)
+        def find(self, id: str) -> StoredKey | None:
+            threads.append(get_ident())
+            return super().find(id)
 
-
-def test_a_key_to_metrics_opens_no_profile_whatever_its_file_says(tmp_path: Path):
-    keys = Keys(tmp_path)
-    secret = keys.add("prometheus", ["default"], metrics=True)
-    (kept,) = json.loads(keys.file.read_text())
-    assert kept["profiles"] == []
-    keys.file.write_text(json.dumps([kept | {"profiles": ["default"]}]))
-    check = module.Authenticator(GatewaySettings(), Keys(tmp_path))
-    assert check.scraper(secret) == "prometheus"
-    with pytest.raises(module.ProfileForbidden, match=r"it is good for: /metrics"):
-        check.keyed(secret, "default")
-
-
-def test_a_key_without_a_profile_is_none_unless_it_is_to_metrics(tmp_path: Path):
-    keys = Keys(tmp_path)
-    keys.add("laptop")
-    (kept,) = json.loads(keys.file.read_text())
-    keys.file.write_text(json.dumps([kept | {"profiles": [], "metrics": "true"}]))
-    with pytest.raises(ConfigError):
-        Keys(tmp_path).all()
+    check = Authenticator(bare().gateway, Keys(FarKeys(tmp_path / "keys.db")))
+    shown = gate.keys.add("laptop")
+    assert asyncio.run(check.bearer(shown)).id == "key:laptop"
+    assert threads
+    assert get_ident() not in threads

@@ -11,11 +11,14 @@ from tests.gateway.daemons import bare, call, environ, files_in, new_key, opened
 from tests.waiting import HANG_S, until_async
 from toolcrib.connect import DaemonFiles, DaemonInfo
 from toolcrib.connect.daemon_connection import DaemonRefused, connect_to_daemon
-from toolcrib.crib import Crib
-from toolcrib.errors import ConfigError
+from toolcrib.crib import Crib, stores_in
+from toolcrib.errors import ConfigError, StoreAway
 from toolcrib.gateway import ask_daemon
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.daemon_lock import DaemonLock
+from toolcrib.gateway.principal import Principal
+from toolcrib.gateway.server import GatewayServers
+from toolcrib.store import RevealSetStore
 
 
 def test_it_serves_over_http_and_says_where(tmp_path: Path):
@@ -231,3 +234,25 @@ def test_a_daemon_ends_when_another_has_taken_its_place(tmp_path: Path):
     assert told
     assert told.pid == 1
     another.close()
+
+
+def test_it_sends_what_was_shown_while_the_store_was_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def is_away(*_: object) -> str:
+        raise StoreAway("the database cannot be reached")
+
+    async def scenario() -> None:
+        async with serving(tmp_path, servers=GatewayServers) as (daemon, _):
+            servers, store = daemon.serving.servers, stores_in(daemon.serving.crib).sets
+            sets = servers.of(Principal("ann")).sets
+            with monkeypatch.context() as patch:
+                patch.setattr(type(store), "add_to_set", is_away)
+                handle = sets.add("", {"a": "1"})
+            await until_async(lambda: _has(store, sets.owner, handle))
+
+    asyncio.run(scenario())
+
+
+def _has(store: RevealSetStore, owner: str, handle: str) -> bool:
+    return handle in [each.handle for each in store.sets(owner)]

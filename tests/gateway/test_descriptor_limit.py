@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.gateway.daemons import call, environ
-from toolcrib.gateway import Keys
+from toolcrib.gateway import keys_in
 from toolcrib.gateway.limits import ConnectionBounds, ExhaustionLog
 from toolcrib.settings import Settings
 
@@ -63,7 +63,7 @@ def strangers(count: int, family: socket.AddressFamily, address: Any) -> Iterato
 
 @pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 1024, reason="too few here")
 def test_strangers_who_hold_connections_open_keep_nobody_honest_out(tmp_path: Path):
-    key = Keys(Settings().state_folder).add("ann")
+    key = keys_in(Settings().state_folder).add("ann")
 
     async def scenario(port: int, path: str) -> None:
         with ExitStack() as held:

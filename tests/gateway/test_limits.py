@@ -1,36 +1,10 @@
 from typing import Any
 
-import pytest
-
 from toolcrib.gateway import sdk
-from toolcrib.gateway.limits import (
-    MOST_STREAMS,
-    ConnectionRequestLimiter,
-    Overloaded,
-    RequestLimiter,
-)
+from toolcrib.gateway.limits import MOST_STREAMS, OVERLOADED, ConnectionRequestLimiter
+from toolcrib.gateway.quotas import Quota, RequestLimiter
 
-
-def test_each_principal_has_a_bound_and_so_have_all():
-    limiter = RequestLimiter(most_of_one=2, most=3)
-    limiter.enter("a")
-    limiter.enter("a")
-    with pytest.raises(Overloaded, match=r"2 requests of yours.*try again"):
-        limiter.enter("a")
-    limiter.enter("b")
-    with pytest.raises(Overloaded, match="3 requests are under way"):
-        limiter.enter("c")
-    limiter.leave("a")
-    limiter.enter("c")
-    assert limiter.running == 3
-
-
-def test_nobody_is_remembered_who_has_nothing_under_way():
-    limiter = RequestLimiter()
-    for number in range(100):
-        limiter.enter(str(number))
-        limiter.leave(str(number))
-    assert not limiter._running
+ANN = (Quota("ann"),)
 
 
 def request(id: int | str, method: str, **params: Any) -> sdk.JSONRPCRequest:
@@ -42,24 +16,24 @@ def answer(id: int | str) -> sdk.JSONRPCResponse:
 
 
 def of_connection(limiter: RequestLimiter) -> ConnectionRequestLimiter:
-    return ConnectionRequestLimiter(limiter, "ann", lambda: True, lambda _method, _params: None)
+    return ConnectionRequestLimiter(limiter, ANN, lambda: True, lambda _method, _params: None)
 
 
 def test_streams_do_not_count_as_work_and_have_an_end_of_their_own():
-    limiter = RequestLimiter(1, 1)
+    limiter = RequestLimiter(1)
     gate = of_connection(limiter)
     for id in range(MOST_STREAMS):
         assert gate.refusal(request(id, "subscriptions/listen")) is None
     assert limiter.running == 0
     over = gate.refusal(request("more", "subscriptions/listen"))
     assert over
-    assert over.data["code"] == "overloaded"
+    assert over.data["code"] == "too_many_requests"
     gate.outgoing(answer(0))
     assert gate.refusal(request("more", "subscriptions/listen")) is None
 
 
 def test_an_id_is_free_again_when_it_was_answered():
-    limiter = RequestLimiter(2, 2)
+    limiter = RequestLimiter(2)
     gate = of_connection(limiter)
     for method in ("tools/list", "subscriptions/listen"):
         assert gate.refusal(request(1, method)) is None
@@ -68,3 +42,19 @@ def test_an_id_is_free_again_when_it_was_answered():
         assert again.code == sdk.INVALID_REQUEST
         gate.outgoing(answer(1))
     assert limiter.running == 0
+
+
+def test_beyond_a_rate_a_connection_is_told_when_to_come_again():
+    limiter = RequestLimiter()
+    quotas = (Quota("key:ann", rate=2),)
+    gate = ConnectionRequestLimiter(limiter, quotas, lambda: True, lambda _method, _params: None)
+    assert gate.refusal(request(1, "tools/list")) is None
+    assert gate.refusal(request(2, "subscriptions/listen")) is None
+    for method in ("tools/list", "subscriptions/listen"):
+        over = gate.refusal(request(3, method))
+        assert over
+        assert over.code == OVERLOADED
+        assert over.data["code"] == "too_many_requests"
+        assert over.data["retry_after_s"] > 20
+        assert "2 requests a minute" in over.message
+    assert limiter.running == 1

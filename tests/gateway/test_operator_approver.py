@@ -10,11 +10,12 @@ import pytest
 from mcp import Client
 
 from tests.gateway.clients import ERAS, Era, Workshop, asked, connected, error_of, shop_tools, words
-from tests.gateway.daemons import INITIALIZE, request, rpc, serving, with_token
+from tests.gateway.daemons import INITIALIZE, call, request, rpc, serving, with_token
 from tests.waiting import HANG_S, until_async
 from toolcrib.crib import inventory_of
 from toolcrib.execute import Ticket
-from toolcrib.gateway import operator_approver
+from toolcrib.gateway import keys_in, operator_approver
+from toolcrib.gateway import server as server_module
 from toolcrib.gateway.operator_approver import MOST_OF_ONE, HeldCalls
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer, GatewayServers
@@ -245,4 +246,55 @@ def test_a_client_that_hangs_up_its_post_waits_no_longer(tmp_path: Path):
             assert shop.tickets.state(ticket.id) == "approved"
 
     asked(run)
+    assert not shop.source.reached
+
+
+@pytest.mark.parametrize("modern", [True, False])
+def test_a_key_that_is_taken_back_ends_the_call_that_is_held(tmp_path: Path, modern: bool):
+    shop = Shop()
+
+    async def run() -> None:
+        async with serving(tmp_path, crib=lambda: shop.crib, servers=GatewayServers) as served:
+            daemon, (_, _, port, token) = served
+            if modern:
+                made = call(port, token, "tool_call", name=CANCEL)
+            else:
+                headers = with_token(token)
+                opened = await request(port, headers=headers, body=rpc("initialize", **INITIALIZE))
+                headers["mcp-session-id"] = opened.headers["mcp-session-id"]
+                body = rpc("tools/call", 7, name="tool_call", arguments={"name": CANCEL})
+                made = request(port, headers=headers, body=body)
+            running = asyncio.create_task(made)
+            ticket = await shop.waiting()
+            held: HeldCalls = daemon.serving.servers._held  # type: ignore[attr-defined]
+            await until_async(lambda: held._ends, "it is held")
+            keys_in(shop.crib.settings.state_folder).remove("owner")
+            await until_async(lambda: not held._ends, "nothing is held")
+            assert shop.tickets.approve(ticket.id)
+            answer = await running
+            assert b"done" not in answer.body
+            assert (await call(port, token, "tool_call", name=CANCEL)).status == 401
+
+    asked(run)
+    assert not shop.source.reached
+
+
+def test_a_call_that_is_held_after_its_key_was_taken_back_is_not_made_either():
+    shop = Shop()
+    servers = GatewayServers(shop.crib)
+    ann = Principal("key:ann")
+
+    async def doing(client: Client) -> None:
+        call = asyncio.create_task(shop.call(client))
+        ticket = await shop.waiting()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(server_module, "MOST_SERVERS", 1)
+            servers.of(Principal("key:bob"))  # the one that holds it had to go meanwhile
+        servers.drop(frozenset({"key:ann"}))  # held already, or not yet
+        assert shop.tickets.approve(ticket.id)
+        error = error_of(await call)
+        assert (error["code"], error["effect"]) == ("approval_denied", "not_sent")
+        assert "works no longer" in error["message"]
+
+    visit(shop, "legacy", doing, servers.of(ann))
     assert not shop.source.reached

@@ -1,87 +1,176 @@
-"""Reveal sets, held against a plain model of what they promise."""
+"""The reveal sets of a principal: what is in memory of them, and what is in the store.
+
+What the store itself promises is in `tests/contracts/test_handle_stores.py`.
+"""
+
+import logging
+from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-from tests.plan import amount
-from toolcrib.gateway import reveal_sets
-from toolcrib.gateway.reveal_sets import UNUSED_S, RevealSets
-
-NAMES = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from("123"), max_size=4)
-GUESTS = ("ann", "bob")
-SMALL = {"MOST_SETS": 3, "MOST_TOOLS": 4}
+from toolcrib.errors import StoreError
+from toolcrib.gateway.reveal_sets import FRESH_S, MOST_SEEN, RevealSets
+from toolcrib.store import MOST_SET_TOOLS, UNUSED_S, HandleFile, RevealSetStore
 
 
-class RevealSetsMachine(RuleBasedStateMachine):
-    """Two principals, each with sets of their own, and a clock."""
-
-    handles = Bundle("handles")
+class Place:
+    """A store in memory that may be away, and a clock."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.now = 0.0
-        self.sets = {principal: RevealSets(lambda: self.now) for principal in GUESTS}
-        self.model: dict[str, dict[str, tuple[float, dict[str, str]]]] = {g: {} for g in GUESTS}
+        self.is_away = False
+        self.asked = 0
+        self.file = HandleFile(Path(":memory:"), lambda: self.now)
 
-    def known(self, principal: str, handle: str) -> dict[str, str] | None:
-        """What the model has of a handle; what has expired, or was too much, it has not."""
-        mine = self.model[principal]
-        for old in [each for each, (expires, _) in mine.items() if expires <= self.now]:
-            del mine[old]
-        return mine[handle][1] if handle in mine else None
+    def open(self) -> RevealSetStore:
+        self.asked += 1
+        if self.is_away:
+            raise StoreError("the disk is full: free some space")
+        return self.file
 
-    def used(self, principal: str, handle: str, pins: dict[str, str]) -> None:
-        self.model[principal].pop(handle, None)
-        kept = dict(list(pins.items())[-SMALL["MOST_TOOLS"] :])
-        self.model[principal][handle] = self.now + UNUSED_S, kept
-        while len(self.model[principal]) > SMALL["MOST_SETS"]:
-            del self.model[principal][next(iter(self.model[principal]))]
-
-    @rule(target=handles, principal=st.sampled_from(GUESTS), pins=NAMES)
-    def make(self, principal: str, pins: dict[str, str]) -> str:
-        handle = self.sets[principal].add("", pins)
-        assert handle not in self.model[principal]
-        assert len(handle) >= 22  # 128 bits
-        self.used(principal, handle, pins)
-        return handle
-
-    @rule(target=handles, principal=st.sampled_from(GUESTS), handle=handles, pins=NAMES)
-    def add(self, principal: str, handle: str, pins: dict[str, str]) -> str:
-        known = self.known(principal, handle)
-        given = self.sets[principal].add(handle, pins)
-        assert (given == handle) == (known is not None)
-        self.used(principal, given, {**(known or {}), **pins})
-        return given
-
-    @rule(principal=st.sampled_from(GUESTS), handle=handles)
-    def look(self, principal: str, handle: str) -> None:
-        known = self.known(principal, handle)
-        found = self.sets[principal].pins(handle)
-        assert found == known
-        if known is not None:
-            assert list(found or ()) == list(known)
-            self.used(principal, handle, known)
-
-    @rule(seconds=st.sampled_from([1.0, UNUSED_S / 2, UNUSED_S]))
-    def wait(self, seconds: float) -> None:
-        self.now += seconds
-
-    @invariant()
-    def stays_within_bounds(self) -> None:
-        for each in self.sets.values():
-            assert len(each._sets) <= SMALL["MOST_SETS"]
-            assert all(len(kept.pins) <= SMALL["MOST_TOOLS"] for kept in each._sets.values())
+    def sets(self, owner: str = "ann") -> RevealSets:
+        """As a process has them that was just started."""
+        return RevealSets(owner, self.open, lambda: self.now)
 
 
-@pytest.mark.plan(58)
-def test_reveal_sets_keep_what_they_promise(monkeypatch: pytest.MonkeyPatch):
-    from hypothesis import settings  # noqa: PLC0415 - its name is that of our own
-    from hypothesis.stateful import run_state_machine_as_test  # noqa: PLC0415
+@pytest.fixture
+def place() -> Place:
+    return Place()
 
-    for name, value in SMALL.items():
-        monkeypatch.setattr(reveal_sets, name, value)
-    run_state_machine_as_test(
-        RevealSetsMachine,
-        settings=settings(max_examples=amount(58, "histories"), stateful_step_count=40),
-    )
+
+def test_handles_cannot_be_guessed(place: Place):
+    sets = place.sets()
+    handles = {sets.add("", {"a": "1"}) for _ in range(20)}
+    assert len(handles) == 20
+    assert all(len(each) >= 22 for each in handles)  # 128 bits
+
+
+def test_what_is_shown_now_is_known_without_a_look_at_the_store(place: Place):
+    sets = place.sets()
+    handle = sets.add("", {"a": "1"})
+    asked = place.asked
+    assert sets.shows(handle, "a", "1")
+    assert not sets.shows(handle, "a", "2")
+    assert not sets.shows(handle, "b", "1")
+    assert not sets.shows("none", "a", "1")
+    assert place.asked == asked
+
+
+def test_after_a_while_the_store_is_asked_and_notes_the_use(place: Place):
+    sets = place.sets()
+    handle = sets.add("", {"a": "1"})
+    while place.now < 2 * UNUSED_S:
+        place.now += FRESH_S
+        assert not sets.shows(handle, "a", "1")
+        assert sets.pins(handle) == {"a": "1"}
+        assert sets.shows(handle, "a", "1")
+    assert place.sets().pins(handle) == {"a": "1"}
+
+
+def test_another_process_knows_them_and_what_it_shows_is_known_here(place: Place):
+    here, there = place.sets(), place.sets()
+    handle = here.add("", {"a": "1"})
+    assert there.add(handle, {"a": "2", "b": "1"}) == handle
+    assert not here.shows(handle, "b", "1")
+    assert here.pins(handle) == {"a": "2", "b": "1"}
+
+
+def test_they_are_one_principals_alone(place: Place):
+    handle = place.sets().add("", {"a": "1"})
+    his = place.sets("bob")
+    assert his.pins(handle) is None
+    assert not his.shows(handle, "a", "1")
+    assert his.add(handle, {"a": "1"}) != handle
+
+
+def test_what_nobody_uses_is_gone(place: Place):
+    sets = place.sets()
+    handle = sets.add("", {"a": "1"})
+    place.now += UNUSED_S
+    assert sets.pins(handle) is None
+    assert sets.add(handle, {"a": "1"}, "new") == "new"
+
+
+def test_searches_go_on_while_the_store_is_away_and_it_is_said_once(
+    place: Place, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.WARNING)
+    sets = place.sets()
+    old = sets.add("", {"a": "1"})
+    place.is_away = True
+    new = sets.add("", {"b": "1"})
+    assert sets.add(old, {"c": "1"}) == old
+    assert sets.pins(old) == {"a": "1", "c": "1"}
+    assert sets.pins(new) == {"b": "1"}
+    assert [each["tools"] for each in sets.describe()] == [["b"], ["a", "c"]]
+    assert sets.add("unknown", {}, "made") == "made"
+    assert [each.getMessage() for each in caplog.records] == [
+        "reveal sets are kept in memory only: the disk is full: free some space"
+    ]
+
+
+def test_what_was_made_while_the_store_was_away_is_stored_when_it_is_back(place: Place):
+    sets = place.sets()
+    place.is_away = True
+    handle = sets.add("", {"a": "1"})
+    place.is_away = False
+    assert sets.pins(handle) == {"a": "1"}
+    assert place.sets().pins(handle) == {"a": "1"}
+
+
+def test_what_was_shown_while_the_store_was_away_is_sent_without_another_search(place: Place):
+    sets = place.sets()
+    old = sets.add("", {"a": "1"})
+    place.is_away = True
+    new = sets.add("", {"b": "1"})
+    sets.add(old, {"c": "1"})
+    sets.send_rest()
+    assert sets.has_unsent
+    place.is_away = False
+    sets.send_rest()
+    assert not sets.has_unsent
+    there = place.sets()
+    assert there.pins(old) == {"a": "1", "c": "1"}
+    assert there.pins(new) == {"b": "1"}
+
+
+def test_what_is_shown_while_the_rest_is_sent_is_sent_too(place: Place):
+    sets = place.sets()
+    place.is_away = True
+    handle = sets.add("", {"a": "1"})
+
+    def open_once() -> RevealSetStore:
+        sets._open_store = place.open
+        place.is_away = True  # it goes away again, right after what was noted is taken
+        sets.add(handle, {"b": "1"})
+        place.is_away = False
+        return place.file
+
+    sets._open_store = open_once
+    place.is_away = False
+    sets.send_rest()
+    assert sets.has_unsent
+    sets.send_rest()
+    assert place.sets().pins(handle) == {"a": "1", "b": "1"}
+
+
+@pytest.mark.parametrize("away", [False, True])
+def test_what_is_in_memory_is_bounded(place: Place, away: bool):
+    place.is_away = away
+    sets = place.sets()
+    handles = [sets.add("", {"a": "1"}) for _ in range(MOST_SEEN + 1)]
+    assert not sets.shows(handles[0], "a", "1")
+    assert sets.shows(handles[1], "a", "1")
+    sets.add(handles[-1], {str(n): "1" for n in range(MOST_SET_TOOLS)})
+    assert not sets.shows(handles[-1], "a", "1")
+
+
+def test_the_operator_sees_marks_and_no_handles(place: Place, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("toolcrib.gateway.reveal_sets.time.time", lambda: place.now)
+    sets = place.sets()
+    first, second = sets.add("", {"b": "1", "a": "1"}), sets.add("", {})
+    place.now += 5
+    described = sets.describe()
+    assert [(each["tools"], each["unused_s"]) for each in described] == [([], 5.0), (["b", "a"], 5)]
+    assert first not in str(described)
+    assert second not in str(described)

@@ -10,7 +10,7 @@ import pytest
 from tests.gateway.daemons import bare, serving
 from tests.gateway.echo_servers import EchoServers
 from tests.waiting import HANG_S, until_async
-from toolcrib.gateway import Keys
+from toolcrib.gateway import KeyTerms, keys_in
 
 
 class Shim:
@@ -107,7 +107,10 @@ def test_a_flood_on_one_connection_is_refused_and_what_was_taken_is_done(tmp_pat
                 servers.let_go.set()
                 answers = [*refused, *[await one.hear() for _ in range(64)]]
                 assert [each for each in answers if "error" in each] == refused
-                assert refused[0]["error"]["data"] == {"code": "overloaded", "retry_after_s": 1}
+                assert refused[0]["error"]["data"] == {
+                    "code": "too_many_requests",
+                    "retry_after_s": 1,
+                }
                 assert {each["id"] for each in answers} == set(range(1, 101))
                 assert daemon.request_limiter.running == 0
                 await one.ask(200, "tools/call", name="wait", arguments={"s": 60})
@@ -127,7 +130,7 @@ def test_a_flood_on_one_connection_is_refused_and_what_was_taken_is_done(tmp_pat
 
 
 def test_a_key_that_is_taken_back_ends_what_is_open(tmp_path: Path):
-    keys = Keys(bare().state_folder)
+    keys = keys_in(bare().state_folder)
     key = keys.add("laptop")
 
     async def scenario() -> None:
@@ -163,7 +166,7 @@ def test_one_id_is_under_way_once_so_that_repeating_it_escapes_no_limit(tmp_path
             for id in range(100, 164):
                 await one.ask(id, "tools/call", name="wait", arguments={"s": 1000})
             over = await one.hear()
-            assert (over["id"], over["error"]["data"]["code"]) == (163, "overloaded")
+            assert (over["id"], over["error"]["data"]["code"]) == (163, "too_many_requests")
             assert daemon.request_limiter.running == 64
             await one.say(
                 b'{"jsonrpc": "2.0", "method": "notifications/cancelled",'
@@ -171,5 +174,22 @@ def test_one_id_is_under_way_once_so_that_repeating_it_escapes_no_limit(tmp_path
             )
             await one.ask(8, "tools/list")  # there is room for one again
             assert "result" in await one.hear()
+
+    asyncio.run(scenario())
+
+
+def test_a_shim_with_a_key_has_the_limits_of_the_key(tmp_path: Path):
+    key = keys_in(bare().state_folder).add("laptop", KeyTerms(rate=3))
+
+    async def scenario() -> None:
+        async with serving(tmp_path) as (_, runtime), shim(runtime.socket, key=key) as (one, _):
+            await one.greet()  # the first request
+            said: list[Any] = []
+            for id in (1, 2, 3):
+                await one.ask(id, "tools/list")
+                said.append(await one.hear())
+            assert ["error" in each for each in said] == [False, False, True]
+            assert said[2]["error"]["data"]["code"] == "too_many_requests"
+            assert said[2]["error"]["data"]["retry_after_s"] > 1
 
     asyncio.run(scenario())

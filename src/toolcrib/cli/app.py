@@ -66,4 +66,5 @@ def options(
     ] = False,
 ) -> None:
     """Find the right tool among thousands: tools, skills and agents in one searchable pool."""
-    context.obj = GlobalOptions(config, tuple(mcp_config or ()), tuple(tools or ()))
+    context.obj = given = GlobalOptions(config, tuple(mcp_config or ()), tuple(tools or ()))
+    context.call_on_close(given.shared.send)

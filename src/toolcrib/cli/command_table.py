@@ -83,7 +83,9 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
         "serve": CommandEntry(
             "serve:serve_command", "Serve everything as one MCP server on this machine.", stays=True
         ),
-        "keys": CommandEntry("keys:KEYS", "List the keys of clients, make one, or take one back."),
+        "keys": CommandEntry(
+            "keys:KEYS", "List the keys of clients, make one, rotate one, or take one back."
+        ),
         "apps": CommandEntry(
             "apps:APPS", "List the apps that have registered; change or forget one."
         ),
@@ -133,6 +135,12 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
         ),
         "tokens": CommandEntry(
             "tokens:tokens_command", "Count what your tools cost a model, and what deferring saves."
+        ),
+    },
+    "Shared store": {
+        "db": CommandEntry(
+            "db:DB",
+            "Bring the database of a shared store up to date, look how far it is, or copy into it.",
         ),
     },
     "Develop": {

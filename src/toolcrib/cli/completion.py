@@ -98,7 +98,7 @@ def _profiles(settings: "Settings") -> Iterable[str]:
 
 
 def _keys(settings: "Settings") -> Iterable[str]:
-    return [key.name for key in gateway.Keys(settings.state_folder).all()]
+    return [key.name for key in gateway.keys_of(settings).all()]
 
 
 def _apps(settings: "Settings") -> Iterable[str]:

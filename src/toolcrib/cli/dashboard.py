@@ -80,7 +80,7 @@ def dashboard_command(
             options.settings,
             _asking(options),
             partial(gateway.watch_daemon, daemon_place(options)),
-            lambda: gateway.Keys(options.settings().state_folder),
+            lambda: gateway.keys_of(options.settings()),
         ),
         DashboardOptions(options.settings().dashboard, port, on_enter=is_asked),
         on_link,

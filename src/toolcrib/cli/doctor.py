@@ -15,13 +15,21 @@ from toolcrib.cli.checks.machine import (
     check_machine,
     check_store,
 )
+from toolcrib.cli.checks.people import check_people
 from toolcrib.cli.checks.servers import check_apps, check_servers
-from toolcrib.cli.checks.settings import check_loads, check_names, check_profiles, check_sources
+from toolcrib.cli.checks.settings import (
+    check_gateway,
+    check_loads,
+    check_names,
+    check_profiles,
+    check_sources,
+)
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, print_json, print_remedy, print_text, safe
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp import McpServers
+from toolcrib.wiring import stores_of
 
 MOST_WELL = 8
 """Lines of an area about what is well: more would hide what is not."""
@@ -33,6 +41,8 @@ CHECKS: tuple[Check, ...] = (
     check_names,
     check_loads,
     check_profiles,
+    check_gateway,
+    check_people,
     check_store,
     check_index,
     check_embedder,
@@ -52,9 +62,9 @@ def doctor_command(
 ) -> None:
     """Look for what may keep Toolcrib from working; say what to do.
 
-    Looks at the settings, servers, names, loads, profiles, store, index, apps, MCP clients, files
-    and versions. Changes nothing, and starts no server without `--start`. Exit code 1: there are
-    problems. Warnings alone are no problem.
+    Looks at the settings, servers, names, loads, profiles, gateway, keys, store, index, apps, MCP
+    clients, files and versions. Changes nothing, and starts no server without `--start`. Exit code
+    1: there are problems. Warnings alone are no problem.
     """
     options: GlobalOptions = context.obj
     diagnoses = list(_run_checks(options, start=start))
@@ -70,7 +80,8 @@ def _run_checks(options: GlobalOptions, *, start: bool) -> Iterator[Diagnosis]:
         yield Diagnosis("config", "problem", str(error), "correct it; the other checks need it")
         yield from check_machine()
         return
-    servers = McpServers.open(settings.mcp_config, settings.state_folder)
+    stores = stores_of(settings)
+    servers = McpServers.open(settings.mcp_config, stores)
     try:
         with Crib.from_settings(settings) as crib:
             checked = CheckContext(settings, crib, servers, start)
@@ -78,6 +89,7 @@ def _run_checks(options: GlobalOptions, *, start: bool) -> Iterator[Diagnosis]:
                 yield from check(checked)
     finally:
         servers.close()
+        stores.close()
 
 
 def _show(diagnoses: Sequence[Diagnosis]) -> None:

@@ -293,7 +293,7 @@ def _calls(settings: Settings) -> Mapping[str, int]:
     path = settings.events_path
     if not path or not path.exists():
         return {}
-    log = open_events(settings, path)
+    log = open_events(settings)
     try:
         calls = log.newest(MOST_CALLS, EventFilter(kinds=("call",))).values()
         return Counter(call.name for call in calls if not call.code)

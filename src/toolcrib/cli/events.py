@@ -1,6 +1,5 @@
 """The commands `toolcrib events` and `toolcrib calls`: what happened, and what was called."""
 
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -13,22 +12,21 @@ import typer
 from toolcrib.cli.global_options import GlobalOptions, daemon_place
 from toolcrib.cli.logs import POLL_S, Follow, Lines
 from toolcrib.cli.screen import AsJson, console, print_json, print_json_line, safe, table
+from toolcrib.cli.time_span import span_s
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import query_daemon
 from toolcrib.model import Event, EventKind
 from toolcrib.names import Origin
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import read_servers, unknown_server
-from toolcrib.store import EventFile, EventFilter
-from toolcrib.wiring import FORMER_LOG, open_events
+from toolcrib.store import FORMER_LOG, EventFilter, EventStore
+from toolcrib.wiring import open_events
 
 EVENT_LINES = 30
 MOST_AT_ONCE = 10_000
 MOST_NAMED = 3
 TIMED = frozenset[EventKind]({"search", "call", "list", "server", "client"})
 
-_AGO = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
-_UNITS_S = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
 OfServer = Annotated[
     str, typer.Option("--server", metavar="SERVER", help="Only those of this MCP server.")
@@ -60,7 +58,7 @@ class EventView(NamedTuple):
 class LogReader(NamedTuple):
     """Which events of which file a command shows, and how. `texts` has those of queries."""
 
-    file: EventFile
+    file: EventStore
     which: EventFilter
     view: EventView
     texts: Callable[[Mapping[int, Event]], Mapping[int, Event]] = lambda found: found
@@ -152,7 +150,7 @@ def _show(
     if not (follow or path.exists() or path.with_name(FORMER_LOG).exists()):
         print_json([]) if as_json else console(to_stderr=True).print("Nothing is logged yet.")
         return
-    with closing(open_events(settings, path)) as file:
+    with closing(open_events(settings)) as file:
         reader = LogReader(file, which, view, texts)
         _follow(reader, lines, as_json=as_json) if follow else _print(reader, lines, as_json)
 
@@ -187,12 +185,7 @@ def _print_line(view: EventView, id: int, event: Event, *, as_json: bool) -> Non
 
 def _since(text: str) -> float:
     """The moment so long ago. Raises `ConfigError`."""
-    if not text:
-        return 0.0
-    match = _AGO.fullmatch(text.strip())
-    if match is None:
-        raise ConfigError(f"--since takes 30m, 2h or 7d, not {text!r}")
-    return time.time() - float(match[1]) * _UNITS_S[match[2]]
+    return time.time() - span_s(text, "--since") if text else 0.0
 
 
 def _of_server(settings: Settings, server: str, which: EventFilter) -> EventFilter:

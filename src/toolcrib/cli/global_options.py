@@ -7,12 +7,13 @@ a crib is loaded by the method that does.
 import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolcrib import connect, gateway
 from toolcrib.cli.screen import warn
+from toolcrib.cli.shared_documents import SharedDocuments
 from toolcrib.cli.warnings import warn_once
 from toolcrib.errors import ConfigError
 
@@ -31,6 +32,7 @@ class GlobalOptions:
     config: Path | None = None
     mcp_config: tuple[Path, ...] = ()
     tools: tuple[str, ...] = ()
+    shared: SharedDocuments = field(default_factory=SharedDocuments, compare=False)
 
     def settings(
         self,
@@ -45,7 +47,11 @@ class GlobalOptions:
         """
         from toolcrib.settings import load_settings
 
-        settings = load_settings({**os.environ, **(changes or {})}, self.config, content)
+        environ = {**os.environ, **(changes or {})}
+        settings = load_settings(environ, self.config, content)
+        if settings.database:
+            self.shared.fetch(settings)
+            settings = load_settings(environ, self.config, content)  # with the servers that came
         files = (*settings.mcp_config, *(path.absolute() for path in self.mcp_config))
         modules = (*settings.tool_modules, *self.tools)
         update = {"mcp_config": files, "tool_modules": modules}
@@ -98,17 +104,19 @@ class GlobalOptions:
     def mcp(self) -> Generator["McpServers"]:
         """The MCP servers that the settings name, alone; what is wrong goes to stderr, once."""
         from toolcrib.sources.mcp import McpServers
-        from toolcrib.wiring import event_log_of
+        from toolcrib.wiring import event_log_of, stores_of
 
         settings = self.settings()
-        log = event_log_of(settings)
-        servers = McpServers.open(settings.mcp_config, settings.state_folder, record=log.append)
+        stores = stores_of(settings)
+        log = event_log_of(settings, stores)
+        servers = McpServers.open(settings.mcp_config, stores, record=log.append)
         try:
             warn_once(settings.state_folder, "servers", servers.problems)
             yield servers
         finally:
             servers.close()
             log.close()
+            stores.close()
 
 
 def daemon_place(options: GlobalOptions) -> "DaemonFiles":

@@ -51,8 +51,9 @@ def serve_command(
     """Serve everything as one MCP server on this machine.
 
     It answers `toolcrib connect`, and HTTP with a key. It owns the servers, the index and the calls
-    that wait, for all clients together. Stop it with Ctrl-C or `toolcrib gateway stop`; SIGHUP
-    reads the settings again. With `--stdio` there is no daemon: one process for one client.
+    that wait, for all clients together. Stop it with Ctrl-C or `toolcrib gateway stop`. SIGTERM
+    lets running requests end first (`gateway.drain_s`); SIGHUP reads the settings again. With
+    `--stdio` there is no daemon: one process for one client.
 
         toolcrib serve
         toolcrib serve --stdio --profile reading
@@ -73,13 +74,16 @@ def _serve(options: GlobalOptions, *, detached: bool, dashboard: bool, as_json: 
         if detached:
             _step_back()
         elif as_json:
-            print_json({"pid": info.pid, "address": _address(info)})
+            print_json({"pid": info.pid, "address": info.address, "protection": info.protection})
             sys.stdout.flush()
         else:
-            sys.stderr.write(f"toolcrib: serving at {_address(info)} and to toolcrib connect\n")
+            where = f"{info.address} ({info.protection})"
+            sys.stderr.write(f"toolcrib: serving at {where} and to toolcrib connect\n")
         if dashboard:
             beside.enter_context(dashboard_beside(options))
 
+    options.lasting_settings()  # with the documents of a shared store, which it follows by itself
+    options.shared.leave()
     with ExitStack() as beside:
         run_daemon(
             daemon_place(options),
@@ -88,10 +92,6 @@ def _serve(options: GlobalOptions, *, detached: bool, dashboard: bool, as_json: 
             ready,
             detached=detached,
         )
-
-
-def _address(info: DaemonInfo) -> str:
-    return f"http://127.0.0.1:{info.port}/mcp"
 
 
 def _step_back() -> None:

@@ -1,6 +1,7 @@
 """The commands `toolcrib servers` and `toolcrib remove`."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from time import time
 from typing import TYPE_CHECKING, Annotated, Any
@@ -120,6 +121,7 @@ def remove_command(
     Its tools, decisions and login go with it. A server in a file of your own is not removed.
     """
     from toolcrib.settings import own_servers_file
+    from toolcrib.wiring import stores_of
 
     options: GlobalOptions = context.obj
     settings, file = options.settings(), own_servers_file()
@@ -129,7 +131,8 @@ def remove_command(
     tell_gateway(options)  # it stops the server before what is known of it goes
     for server in servers:
         if server.id == name:
-            mcp.McpServers.forget(server, settings.state_folder)
+            with closing(stores_of(settings)) as stores:
+                mcp.McpServers.forget(server, stores)
     if as_json:
         print_json({"server": name, "file": str(file)})
     else:

@@ -32,13 +32,18 @@ class NoDaemon(Exception):
 
 
 class DaemonInfo(NamedTuple):
-    """What a running daemon writes about itself: where it is, and no secret."""
+    """What a running daemon writes about itself: where it is, and no secret.
+
+    `address` is where it serves HTTP, and `protection` what keeps strangers out there.
+    """
 
     pid: int
     socket: str
     operator: str
     port: int
     version: str
+    address: str = ""
+    protection: str = ""
 
 
 class DaemonFiles(NamedTuple):
@@ -110,8 +115,10 @@ class DaemonFiles(NamedTuple):
                 return None
             content = file.read(MOST_BYTES)
         try:
-            fields = json.loads(content)  # a daemon of another version may have more
-            return DaemonInfo(**{name: fields[name] for name in DaemonInfo._fields})
+            fields = json.loads(content)  # a daemon of another version may have more, or less
+            return DaemonInfo(
+                **{name: fields[name] for name in DaemonInfo._fields if name in fields}
+            )
         except (ValueError, TypeError, KeyError):
             return None
 

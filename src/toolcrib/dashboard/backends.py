@@ -41,13 +41,18 @@ class KeyFacts(Protocol):
     def profiles(self) -> tuple[str, ...]: ...
     @property
     def made_at(self) -> float: ...
+    @property
+    def expires_at(self) -> float | None: ...
+    @property
+    def used_at(self) -> float: ...
 
 
 class ClientKeys(Protocol):
-    """The keys of clients. Both raise `ConfigError`."""
+    """The keys of clients. Both of the first raise `ToolcribError`."""
 
     def all(self) -> Sequence[KeyFacts]: ...
     def remove(self, name: str) -> None: ...
+    def close(self) -> None: ...
 
 
 OpenKeys: TypeAlias = Callable[[], ClientKeys]
@@ -64,6 +69,9 @@ class NoKeys:
     def remove(self, name: str) -> None:
         """There is none to remove. Raises `ConfigError`."""
         raise ConfigError(f"there is no key {name!r}")
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def watch_nothing() -> Iterator[Mapping[str, Any]]:

@@ -5,12 +5,13 @@ events has what clients listed and did, also without one. Keys are in a file.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
-from toolcrib.dashboard.backends import AskGateway, ClientKeys, OpenKeys
+from toolcrib.dashboard.backends import AskGateway, OpenKeys
 from toolcrib.dashboard.event_queries import NO_EVENTS, EventQueries
-from toolcrib.errors import ConfigError
+from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Event
 from toolcrib.settings import GatewaySettings
 from toolcrib.store import EventFilter, LoggedConversation
@@ -47,12 +48,13 @@ class ProfileView(NamedTuple):
 
 
 class KeyView(NamedTuple):
-    """A key: for which profiles, when it was made and last used; 0: not as far as is known."""
+    """A key: for which profiles, when it was made and last used, when it expires; 0: never."""
 
     name: str
     profiles: tuple[str, ...]
     made_at: float
     used_at: float
+    expires_at: float
 
 
 class SeenSet(NamedTuple):
@@ -110,11 +112,10 @@ class ClientQueries:
         with self._events.file() as (_, file):
             which = EventFilter(("list",))
             lists = list(file.newest(MOST_LISTS, which).values()) if file else list[Event]()
-            used = file.last_use() if file else dict[str, float]()
             known = file.conversations(CONVERSATIONS + 1, before) if file else ()
         try:
-            keys = _keys(self._keys(), used)
-        except ConfigError as error:
+            keys = self._key_views()
+        except ToolcribError as error:
             keys, problems = (), (*problems, str(error))
         return ClientsView(
             _clients(status, lists),
@@ -152,7 +153,17 @@ class ClientQueries:
 
     def remove_key(self, name: str) -> None:
         """Take a key back: it is refused from then on."""
-        self._keys().remove(name)
+        with closing(self._keys()) as keys:
+            keys.remove(name)
+
+    def _key_views(self) -> Sequence[KeyView]:
+        with closing(self._keys()) as keys:
+            return [
+                KeyView(
+                    each.name, each.profiles, each.made_at, each.used_at, each.expires_at or 0.0
+                )
+                for each in keys.all()
+            ]
 
     def _gateway(self) -> tuple[Sequence[Mapping[str, Any]], list[ProfileView], tuple[str, ...]]:
         """What a gateway tells: connected clients and profiles, and what went wrong."""
@@ -203,14 +214,3 @@ def _clients(status: Sequence[Mapping[str, Any]], lists: Sequence[Event]) -> Seq
 def _profiles(settings: GatewaySettings) -> list[ProfileView]:
     named = {DEFAULT_PROFILE: "auto", **{key: each.mode for key, each in settings.profiles.items()}}
     return [ProfileView(name, mode) for name, mode in named.items()]
-
-
-def _keys(keys: ClientKeys, used: Mapping[str, float]) -> Sequence[KeyView]:
-    last: dict[str, float] = {}
-    for caller, at in used.items():
-        name = caller.rpartition("@")[0]
-        last[name] = max(at, last.get(name, 0.0))
-    return [
-        KeyView(each.name, each.profiles, each.made_at, last.get(f"key:{each.name}", 0.0))
-        for each in keys.all()
-    ]

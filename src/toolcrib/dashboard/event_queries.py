@@ -18,7 +18,7 @@ from toolcrib.names import Origin
 from toolcrib.observe import LoggedEvent
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import read_servers
-from toolcrib.store import HOUR_S, EventFile, EventFilter, Rollup, RollupKey
+from toolcrib.store import HOUR_S, EventFilter, EventStore, Rollup, RollupKey
 from toolcrib.wiring import open_events
 
 HOURS = 24
@@ -213,7 +213,7 @@ class EventQueries:
             yield []
 
     @contextmanager
-    def file(self) -> Generator[tuple[LogState, EventFile | None]]:
+    def file(self) -> Generator[tuple[LogState, EventStore | None]]:
         """The log's file, open; None, with the reason, where there is none."""
         settings = self.settings()
         path = settings.events_path
@@ -222,7 +222,7 @@ class EventQueries:
         elif not path.exists():
             yield "empty", None
         else:
-            with closing(open_events(settings, path)) as file:
+            with closing(open_events(settings)) as file:
                 yield "on", file
 
 

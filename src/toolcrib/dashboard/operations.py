@@ -7,7 +7,7 @@ and is called on a thread.
 
 import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, cast
 
@@ -41,6 +41,7 @@ from toolcrib.sources.mcp import (
     read_servers,
     refresh_all,
 )
+from toolcrib.wiring import stores_of
 
 LOGIN_S = 300.0
 LOG_LINES = 80
@@ -243,11 +244,11 @@ class Operations:
     @contextmanager
     def _servers(self) -> Generator[McpServers]:
         settings = self._settings()
-        servers = McpServers.open(settings.mcp_config, settings.state_folder)
-        try:
+        with (
+            closing(stores_of(settings)) as stores,
+            closing(McpServers.open(settings.mcp_config, stores)) as servers,
+        ):
             yield servers
-        finally:
-            servers.close()
 
     def _by_gateway(self, reply: Mapping[str, Any]) -> Overview:
         calls = cast("Sequence[Mapping[str, Any]]", self._ask("approvals") or ())

@@ -17,7 +17,7 @@ from toolcrib.dashboard.login import Logins
 from toolcrib.dashboard.operations import Operations
 from toolcrib.dashboard.server import Dashboard
 from toolcrib.errors import ConfigError
-from toolcrib.http import WebServer, listen_on_loopback
+from toolcrib.http import WebLimits, WebServer, listen_on_loopback
 from toolcrib.settings import DashboardSettings
 
 LOOK_S = 1.0
@@ -61,7 +61,7 @@ async def _serve(operations: Operations, options: DashboardOptions, on_link: OnL
     origins = new_origins(port, options.settings.hosts)
     logins, actions = Logins(), OperatorActions(operations)
     app = Dashboard(operations, actions, logins, options.settings, origins)
-    web = WebServer(app, most=MOST_CONNECTIONS, strangers=MOST_STRANGERS, at_once=AT_ONCE)
+    web = WebServer(app, WebLimits(MOST_CONNECTIONS, MOST_STRANGERS, AT_ONCE))
     serving = asyncio.create_task(web.serve_on(*listening))
 
     def tell() -> None:

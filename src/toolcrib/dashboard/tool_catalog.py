@@ -260,7 +260,7 @@ def _use(settings: Settings, name: str, now: float) -> ToolUse | None:
     path = settings.events_path
     if not path or not path.exists():
         return None
-    log = open_events(settings, path)
+    log = open_events(settings)
     try:
         since = int(now // HOUR_S) - USE_DAYS * DAY_HOURS
         return _summed(log.totals(since, ("call",), ("code",), name))

@@ -5,20 +5,22 @@
     --stdio ─────────────────────────> stdio ───────────────┘
     toolcrib gateway, search, ... ──> operator socket ──> operator_api ──> daemon
 
-Who comes: `credentials` makes a `principal` of a key, or of our own user. What they see: a `server`
-of their own, which speaks both eras of MCP through `sdk`. `tools/list` is `tool_list`, by `modes`.
-`tools/call` is `caller_view`, or one of the `fixed_tools`; its answer is made by `tool_results`.
+Who comes: `credentials` makes a `principal` of one of the `keys`, or of our own user. What they
+see: a `server` of their own, which speaks both eras of MCP through `sdk`. `tools/list` is
+`tool_list`, by `modes`. `tools/call` is `caller_view`, or one of the `fixed_tools`; its answer is
+made by `tool_results`.
 What a tool says or asks meanwhile goes by `call_channel`. A question to a client of the modern era
 suspends the call (`input_requests`). `resources` and `prompts` hand on what servers have beside
 tools, through `offers`; `list_notifications` tells clients that a list has changed.
 
-The process (`daemon_process`): `daemon` serves, one for each set of settings (`daemon_lock`). A
-reload replaces its `serving_state`. `limits` bounds connections and requests. `background_tasks`
-lists servers and keeps the index; `file_watcher` sees that a file has changed. `surface_recorder`
-keeps the first replies, which clients get while the next daemon loads. The command line
-reaches a running daemon by `operator_client`. What commands ask about the pool is answered by
-`command_queries`, with a daemon (`operator_commands`) and without. What clients do leaves events
-(`client_events`), and `operator_clients` hands them on to whoever looks on.
+The process (`daemon_process`): `daemon` serves, one for each set of settings (`daemon_lock`), bound
+as `binding` allows; `signal_handlers` end it. A reload replaces its `serving_state`. `limits`
+bounds connections and requests. `background_tasks` lists servers and keeps the index;
+`file_watcher` sees that a file has changed. `surface_recorder` keeps the first replies, which
+clients get while the next daemon loads. The command line reaches a running daemon by
+`operator_client`. What commands ask about the pool is answered by `command_queries`, with a daemon
+(`operator_commands`) and without. What clients do leaves events (`client_events`), and
+`operator_clients` hands them on to whoever looks on.
 
 It is not where tools are called or approved (`execute`), nor where servers are started
 (`sources.mcp`): it asks the crib for both. Loading this costs nothing; `server`, `daemon` and
@@ -30,12 +32,13 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from toolcrib.gateway.binding import Binding
     from toolcrib.gateway.command_queries import answer_query, await_vectors
-    from toolcrib.gateway.credentials import Keys
     from toolcrib.gateway.daemon_log import log_file
     from toolcrib.gateway.daemon_process import run_daemon
     from toolcrib.gateway.file_watcher import stamps_of
     from toolcrib.gateway.instructions import initial_context
+    from toolcrib.gateway.keys import KEY_SCOPES, KeyScope, KeyTerms, keys_in, keys_of
     from toolcrib.gateway.modes import EffectiveMode
     from toolcrib.gateway.operator_client import (
         ask_daemon,
@@ -51,12 +54,13 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "binding": ("Binding",),
             "command_queries": ("answer_query", "await_vectors"),
-            "credentials": ("Keys",),
             "daemon_log": ("log_file",),
             "daemon_process": ("run_daemon",),
             "file_watcher": ("stamps_of",),
             "instructions": ("initial_context",),
+            "keys": ("KEY_SCOPES", "KeyScope", "KeyTerms", "keys_in", "keys_of"),
             "modes": ("EffectiveMode",),
             "operator_client": (
                 "ask_daemon",
@@ -73,8 +77,11 @@ else:
 
 __all__ = [
     "DEFAULT_PROFILE",
+    "KEY_SCOPES",
+    "Binding",
     "EffectiveMode",
-    "Keys",
+    "KeyScope",
+    "KeyTerms",
     "OpenGateway",
     "SurfaceFile",
     "answer_query",
@@ -83,6 +90,8 @@ __all__ = [
     "call_by_daemon",
     "initial_context",
     "is_daemon_running",
+    "keys_in",
+    "keys_of",
     "local_principal",
     "log_file",
     "open_gateway",

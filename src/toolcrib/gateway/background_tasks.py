@@ -58,7 +58,10 @@ class ServerLister:
 
 
 class BackgroundTasks:
-    """The tasks of one crib, until they are closed. Made where the event loop runs."""
+    """The tasks of one crib, until they are closed. Made where the event loop runs.
+
+    `has_indexed` says whether a search would find what there is.
+    """
 
     def __init__(self, crib: Crib) -> None:
         self._crib = crib
@@ -67,6 +70,7 @@ class BackgroundTasks:
         self._changed = asyncio.Event()
         self._unsubscribe = inventory_of(crib).pool.events.subscribe(TOOLS_UPDATED, self._updated)
         self._task: asyncio.Task[None] | None = None
+        self.has_indexed = False
 
     def start(self) -> None:
         """Begin: list what nobody has listed, let apps join, and index everything."""
@@ -108,10 +112,12 @@ class BackgroundTasks:
             self._changed.clear()
             with suppress(ToolcribError):  # the next search says so
                 await asyncio.to_thread(self._crib.index.embedded, 0.0)
+                self.has_indexed = True
 
     async def _index(self) -> None:
         """Index, and log how far it is: by words at first, by meaning once there are vectors."""
         done = await asyncio.to_thread(self._crib.index.embedded, 0.0)
+        self.has_indexed = True
         _log.info("%d capabilities are indexed", len(self._crib.entries()))
         if self._crib.index.has_embedder and not done:
             _log.info("embedding in the background; searches go by words meanwhile")

@@ -36,6 +36,8 @@ class CallerView:
         self._reader = _read_only(principal.caller)
         self._session = crib.session(caller=principal.caller, tool_search="off")
         self._visible = VisibleTools({})
+        self.is_revoked = False
+        """Whether the credential of the principal works no longer."""
 
     @property
     def visible(self) -> VisibleTools:
@@ -123,7 +125,14 @@ class CallerView:
         if not settings.wait_s:
             return first
         tickets = self._crib.operator.tickets
-        return OperatorApprover(first, tickets, self._held, channel, settings.wait_s)
+        return OperatorApprover(
+            first,
+            tickets,
+            self._held,
+            channel,
+            settings.wait_s,
+            is_revoked=lambda: self.is_revoked,
+        )
 
     def result(self, handle: str, page: int, find: str) -> Outcome:
         """A page of a long result of this principal, or of its lines that have some words."""

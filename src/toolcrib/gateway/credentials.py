@@ -1,176 +1,27 @@
-"""From a credential to a principal: the keys of clients, and the check of one.
+"""From a credential to a principal: who is served, for which profile, and until when.
 
-A key is a client's credential, good for the profiles that it was made for. It is shown once, when
-it is made. The file holds salted hashes, so whoever reads it learns no key. It is read again
-whenever it has changed: a key that was removed stops working without a word to the daemon.
-
-A credential that is missing, wrong or not good for a profile makes no principal. Nobody is served
-by default.
+A credential that is missing, wrong, expired or not good for a profile makes no principal. Nobody is
+served by default. A key that was removed, rotated or has expired stops working without a word to
+the daemon: requests are refused at once, and `take_revoked` tells whose connections have to end.
 """
 
-import hashlib
-import hmac
-import json
-import os
-import re
-import secrets
+import asyncio
+import logging
 import time
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, NamedTuple, cast
+from dataclasses import replace
+from typing import NamedTuple
 
-from toolcrib.errors import ConfigError
+from toolcrib.errors import ConfigError, StoreAway, ToolcribError
+from toolcrib.gateway.keys import NEVER, PREFIX, GoodKey, Keys
+from toolcrib.gateway.oauth.person import BadToken, IssuerUnreachable, Person, TokenCheck
 from toolcrib.gateway.principal import DEFAULT_PROFILE, LOCAL_USER, Principal, profile_named
-from toolcrib.settings import GatewaySettings
-from toolcrib.system import file_locked, read_private_file, write_private_file
-from toolcrib.text import list_nearest
+from toolcrib.gateway.quotas import Quota
+from toolcrib.settings import DEFAULT_TENANT, GatewaySettings
 
-MOST_BYTES = 1024 * 1024
-MOST_KEYS = 500
-SETTLED_S = 2.0
-"""A file that was written less than this ago may be written again within one tick of its clock."""
-_METRICS_KEY = "`toolcrib keys add NAME --metrics`"
-KEY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+KEEP_USE_S = 30.0
+_METRICS_KEY = "`toolcrib keys add NAME --scope metrics`"
 
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """What is kept of a key. `profiles` are those that it is good for.
-
-    A key to `/metrics` opens that page and nothing else: it has no profile, and all others have.
-    """
-
-    name: str
-    profiles: tuple[str, ...]
-    salt: str
-    hashed: str
-    made_at: float
-    metrics: bool = False
-
-    def fits(self, secret: str) -> bool:
-        """Whether this is the key, in constant time."""
-        return hmac.compare_digest(self.hashed, _hashed(secret, self.salt))
-
-
-class Keys:
-    """The keys in a file of the state folder."""
-
-    def __init__(self, state_folder: Path) -> None:
-        self.file = state_folder / "keys.json"
-        self._read_as: _FileStamp | None = None
-        self._keys: tuple[Key, ...] = ()
-
-    def all(self) -> Sequence[Key]:
-        """Every key there is, as the file is now. Raises `ConfigError` if it cannot be read."""
-        stamp = self._stamp()
-        if stamp is None or stamp != self._read_as:
-            self._keys = _read_keys(self.file) if stamp else ()
-            self._read_as = stamp if stamp and _is_settled(stamp.written_ns) else None
-        return self._keys
-
-    def good(self, secret: str) -> Key | None:
-        """The key that this is; None if it is none. Raises `ConfigError`."""
-        fitting = [key for key in self.all() if key.fits(secret)]
-        return fitting[0] if fitting else None
-
-    def add(
-        self, name: str, profiles: Iterable[str] = (DEFAULT_PROFILE,), *, metrics: bool = False
-    ) -> str:
-        """Make a key for these profiles, or to `/metrics` alone, and say it: nobody can later.
-
-        Raises `ConfigError`.
-        """
-        if not KEY_NAME.fullmatch(name):
-            remedy = "take up to 64 letters, digits, dots, dashes and underscores"
-            raise ConfigError(f"{name!r} is not a name for a key; {remedy}")
-        secret, salt = f"tc_{secrets.token_urlsafe(32)}", secrets.token_hex(16)
-        good_for = () if metrics else tuple(profiles)
-        key = Key(name, good_for, salt, _hashed(secret, salt), time.time(), metrics)
-        with self._changing() as keys:
-            if any(each.name == name for each in keys):
-                remedy = f"`toolcrib keys remove {name}`, or take another name"
-                raise ConfigError(f"there is a key {name!r} already; {remedy}")
-            if len(keys) >= MOST_KEYS:
-                raise ConfigError(f"there are {MOST_KEYS} keys already; remove one")
-            keys.append(key)
-        return secret
-
-    def remove(self, name: str) -> None:
-        """The key is good no longer. Raises `ConfigError` with the nearest names."""
-        with self._changing() as keys:
-            left = [key for key in keys if key.name != name]
-            if len(left) == len(keys):
-                near = list_nearest(name, [key.name for key in keys])
-                raise ConfigError(f"there is no key {name!r}; nearest: {near}")
-            keys[:] = left
-
-    @contextmanager
-    def _changing(self) -> Generator[list[Key]]:
-        """The keys, under a lock. What the block leaves in the list is written to the file."""
-        try:
-            with file_locked(self.file):
-                keys = list(_read_keys(self.file) if self._stamp() else ())
-                yield keys
-                content = json.dumps([asdict(key) for key in keys], indent=1).encode()
-                write_private_file(self.file, content)
-        except OSError as error:
-            problem = f"{self.file} cannot be written ({error.strerror})"
-            raise ConfigError(f"{problem}; check space and permissions") from error
-
-    def _stamp(self) -> "_FileStamp | None":
-        try:
-            facts = os.lstat(self.file)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise _unreadable(self.file) from error
-        return _FileStamp(facts.st_ino, facts.st_size, facts.st_mtime_ns)
-
-
-class _FileStamp(NamedTuple):
-    """What tells one state of the file from another, once it is settled."""
-
-    inode: int
-    size: int
-    written_ns: int
-
-
-def _is_settled(written_ns: int) -> bool:
-    return time.time_ns() - written_ns > SETTLED_S * 1e9
-
-
-def _hashed(secret: str, salt: str) -> str:
-    # A key has 256 bits of chance: nothing slower would make it harder to guess.
-    return hashlib.sha256(f"{salt}:{secret}".encode(errors="surrogateescape")).hexdigest()
-
-
-def _read_keys(path: Path) -> tuple[Key, ...]:
-    try:
-        return tuple(
-            map(_key_of, cast("list[object]", json.loads(read_private_file(path, MOST_BYTES))))
-        )
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise _unreadable(path) from error
-
-
-def _unreadable(path: Path) -> ConfigError:
-    return ConfigError(f"{path} cannot be read, so no key works; repair it, or remove it")
-
-
-def _key_of(item: object) -> Key:
-    """Raises `KeyError`, `TypeError` and `ValueError` where that is no key."""
-    if not isinstance(item, dict):
-        raise TypeError("not a key")
-    fields = cast("dict[str, Any]", item)
-    profiles = tuple(map(str, fields["profiles"]))
-    metrics = fields.get("metrics", False)
-    if metrics is not True and not profiles:
-        raise ValueError("a key is good for some profile")
-    name, salt, hashed = (str(fields[field]) for field in ("name", "salt", "hashed"))
-    profiles = () if metrics is True else profiles
-    return Key(name, profiles, salt, hashed, float(fields["made_at"]), metrics is True)
+_log = logging.getLogger(__name__)
 
 
 class AccessDenied(Exception):
@@ -185,67 +36,208 @@ class UnknownProfile(AccessDenied):
     """There is no profile of this name."""
 
 
+class ScopeMissing(AccessDenied):
+    """The token is good, and lacks a scope that the settings want."""
+
+
+class CannotTell(AccessDenied):
+    """Whether the credential is good cannot be told now. `code` is for who does not answer."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class _ShownKey(NamedTuple):
+    """A key that somebody came with: its id, and the secret that it had."""
+
+    id: str
+    hashed: str
+
+
 class Authenticator:
-    """Makes a principal of a key, or of the daemon's own user.
+    """Makes a principal of a key, of a token of the provider, or of the daemon's own user.
 
     That user needs no key on the socket of shims, where the system says who comes. There is no
-    other credential: no token lies about in a file.
+    other credential: no token lies about in a file. `tokens` is None where only keys count.
+    `tenant` is whose keys count in a store that several tenants share; None: it has but one.
     """
 
-    def __init__(self, settings: GatewaySettings, keys: Keys) -> None:
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        keys: Keys,
+        tokens: TokenCheck | None = None,
+        tenant: str | None = None,
+    ) -> None:
+        self._tenant = tenant
         self._settings = settings
         self._keys = keys
-        self._hash_of: dict[str, str] = {}  # of the key that a principal came with
+        self._tokens = tokens
+        self._people: dict[str, float] = {}  # until when the last token of each is good
+        self._shown: dict[str, set[_ShownKey]] = {}  # by the principal that came with them
+        self._looked_at: int | None = None
+        self._first_end = NEVER
+        self._used: dict[str, float] = {}
+        self._kept = time.monotonic()
 
     def local(self, profile: str = DEFAULT_PROFILE) -> Principal:
         """The local user, with any profile. Raises `UnknownProfile`."""
-        return self._principal(LOCAL_USER, profile)
+        return self._principal(Principal(LOCAL_USER, quotas=(Quota(LOCAL_USER),)), profile)
 
-    def keyed(self, secret: str, profile: str = DEFAULT_PROFILE) -> Principal:
+    async def bearer(self, shown: str, profile: str = DEFAULT_PROFILE) -> Principal:
+        """Whoever sends this over HTTP: a key or a token. Raises `AccessDenied`."""
+        if self._tokens is None or shown.startswith(PREFIX):
+            if self._keys.is_at_hand(shown):
+                return self.keyed(shown, profile)
+            return await asyncio.to_thread(self.keyed, shown, profile)  # a database is asked
+        try:
+            person = await self._tokens.verify(shown, profile)
+        except BadToken as error:
+            raise AccessDenied(f"{error}; log in again, or send a key") from error
+        except IssuerUnreachable as error:
+            problem = "the provider of tokens does not answer, so none can be checked"
+            raise CannotTell("issuer_unreachable", f"{problem}; try again later") from error
+        return self._admitted(person, profile)
+
+    def keyed(self, shown: str, profile: str = DEFAULT_PROFILE) -> Principal:
         """Whoever holds a key that is good for this profile. Raises `AccessDenied`."""
-        key = self._good(secret)
+        good = self._good(shown)
+        key = good.key
         if profile not in key.profiles:
             good_for = ", ".join(key.profiles) or "/metrics"
             problem = f"the key {key.name!r} is not good for the profile {profile!r}"
             raise ProfileForbidden(f"{problem}; it is good for: {good_for}")
-        principal = self._principal(f"key:{key.name}", profile)
-        self._hash_of[principal.id] = key.hashed
+        name = key.name if key.tenant == DEFAULT_TENANT else f"{key.tenant}/{key.name}"
+        who = Principal(
+            f"key:{name}",
+            may_call="call" in key.scopes,
+            tenant=key.tenant,
+            quotas=self._quotas(f"key:{name}", key.tenant, key.rate, key.at_once),
+        )
+        principal = self._principal(who, profile)
+        self._note_shown(principal.id, good)
         return principal
 
-    def scraper(self, secret: str) -> str:
+    def scraper(self, shown: str) -> str:
         """The name of a key to `/metrics`. Raises `AccessDenied`."""
-        key = self._good(secret)
-        if not key.metrics:
+        key = self._good(shown).key
+        if "metrics" not in key.scopes:
             problem = f"the key {key.name!r} does not open /metrics"
             raise ProfileForbidden(f"{problem}; make one that does: {_METRICS_KEY}")
         return key.name
 
     def take_revoked(self) -> frozenset[str]:
-        """The ids of principals whose key works no longer. Each is returned once."""
-        revoked = frozenset(id for id in self._hash_of if not self.is_good(id))
+        """The ids of principals whose key or last token works no longer. Each is returned once.
+
+        A principal who came with a key before and after its rotation is among them too: which
+        connection was opened with which is not asked, and whoever has the new one comes again.
+        """
+        version = self._version()
+        if version is not None and version == self._looked_at and time.time() < self._first_end:
+            return frozenset()
+        until = {id: self._good_until(id) for id in (*self._shown, *self._people)}
+        revoked = frozenset(id for id, end in until.items() if end is None)
         for id in revoked:
-            del self._hash_of[id]
+            self._shown.pop(id, None)
+            self._people.pop(id, None)
+        self._looked_at = version
+        self._first_end = min((end for end in until.values() if end is not None), default=NEVER)
         return revoked
 
     def is_good(self, principal: str) -> bool:
-        """Whether the key that a principal came with still works."""
-        try:
-            good = {key.hashed for key in self._keys.all()}
-        except ConfigError:
-            return principal == LOCAL_USER
-        return principal == LOCAL_USER or self._hash_of.get(principal) in good
+        """Whether every key that a principal came with still works, or their last token."""
+        return principal == LOCAL_USER or self._good_until(principal) is not None
 
-    def _good(self, secret: str) -> Key:
-        try:
-            key = self._keys.good(secret)
-        except ConfigError as error:
-            raise AccessDenied(str(error)) from error
-        if key is None:
-            raise AccessDenied("this key is not known here; make one: `toolcrib keys add NAME`")
-        return key
+    @property
+    def has_use_to_keep(self) -> bool:
+        """Whether keys were used, and that was not kept just before."""
+        return bool(self._used) and time.monotonic() >= self._kept + KEEP_USE_S
 
-    def _principal(self, id: str, profile: str) -> Principal:
+    def keep_use(self) -> None:
+        """Keep when keys were last used. Writes to the disk."""
+        used, self._used = self._used, {}
+        self._kept = time.monotonic()
         try:
-            return Principal(id, profile_named(self._settings, profile))
+            self._keys.note_used(used)
+        except ToolcribError as error:  # who reads the list of keys sees an older time
+            _log.warning("the last use of keys was not kept: %s", error)
+
+    def close(self) -> None:
+        """Keep when keys were last used, and let go of them."""
+        if self._used:
+            self.keep_use()
+        self._keys.close()
+        if self._tokens:
+            self._tokens.close()
+
+    def _good_until(self, principal: str) -> float | None:
+        """When the first key that they came with ends; None if one has, or none was shown.
+
+        Of tokens it is the last: one follows another, and each request shows its own.
+        """
+        if (until := self._people.get(principal)) is not None:
+            return until if until > time.time() else None
+        try:
+            ends = [self._keys.good_until(*each) for each in self._shown.get(principal, ())]
+        except ToolcribError:
+            return None
+        known = [end for end in ends if end is not None]
+        return min(known) if known and len(known) == len(ends) else None
+
+    def _good(self, shown: str) -> GoodKey:
+        try:
+            good = self._keys.good(shown)
+        except StoreAway as error:
+            problem = "the shared store does not answer, so this key cannot be checked"
+            raise CannotTell("store_away", f"{problem}; try again later") from error
+        except ToolcribError as error:
+            problem = "the keys cannot be read, so no key works"
+            raise AccessDenied(f"{problem}; `toolcrib keys list` tells why") from error
+        if good is None or self._tenant not in (None, good.key.tenant):  # another's is unknown
+            problem = "this key is not known here, or has expired"
+            raise AccessDenied(f"{problem}; make one: `toolcrib keys add NAME`")
+        self._used[good.key.id] = time.time()
+        return good
+
+    def _note_shown(self, principal: str, good: GoodKey) -> None:
+        self._shown.setdefault(principal, set()).add(_ShownKey(good.key.id, good.hashed))
+        self._first_end = min(self._first_end, good.until)
+
+    def _admitted(self, person: Person, profile: str) -> Principal:
+        """The principal of a verified person. Raises `AccessDenied`."""
+        missing = set(self._settings.oauth.scopes) - person.scopes
+        if missing:
+            raise ScopeMissing(f"the token lacks the scope {', '.join(sorted(missing))}")
+        if profile not in person.profiles:
+            problem = f"none of your groups has the profile {profile!r}"
+            raise ProfileForbidden(f"{problem}; ask the operator for it")
+        quotas = self._quotas(person.id, DEFAULT_TENANT)
+        principal = self._principal(Principal(person.id, quotas=quotas), profile)
+        self._people[person.id] = max(person.until, self._people.get(person.id, 0.0))
+        self._first_end = min(self._first_end, person.until)
+        return principal
+
+    def _quotas(
+        self, id: str, tenant: str, rate: int | None = None, at_once: int | None = None
+    ) -> tuple[Quota, ...]:
+        """How much somebody may use, by themselves and with all others of their tenant."""
+        settings = self._settings
+        own = Quota(
+            id,
+            settings.rate if rate is None else rate,
+            settings.at_once if at_once is None else at_once,
+        )
+        return own, Quota(f"tenant:{tenant}", settings.tenant_rate, settings.tenant_at_once)
+
+    def _version(self) -> int | None:
+        try:
+            return self._keys.version()
+        except ToolcribError:
+            return None
+
+    def _principal(self, who: Principal, profile: str) -> Principal:
+        try:
+            return replace(who, profile=profile_named(self._settings, profile))
         except ConfigError as error:
             raise UnknownProfile(str(error)) from error

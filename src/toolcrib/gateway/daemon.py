@@ -1,7 +1,7 @@
 """The daemon: one process that owns the pool, the index and the servers, for all clients.
 
     shims     →  ShimConnections, a Unix socket  ┐
-    HTTP      →  HttpGuard, on loopback          ├→  ServingState: the crib, and a server for each
+    HTTP      →  HttpListener, HttpGuard         ├→  ServingState: the crib, and a server for each
     operator  →  OperatorServer, a Unix socket   ┘   principal
 
 It ends when it is told to, or, if a shim has started it, when nobody has needed it for a while.
@@ -10,8 +10,6 @@ It ends when it is told to, or, if a shim has started it, when nobody has needed
 import asyncio
 import logging
 import os
-import signal
-import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -29,25 +27,29 @@ from toolcrib.gateway.file_watcher import FileWatcher
 from toolcrib.gateway.gateway_metrics import metrics_page_of
 from toolcrib.gateway.http.edge_log import EdgeLog
 from toolcrib.gateway.http.guard import HttpGuard, MetricsPage
+from toolcrib.gateway.http.listener import HttpListener
 from toolcrib.gateway.limits import (
     ConnectionBounds,
     ExhaustionLog,
-    RequestLimiter,
     descriptor_limit,
 )
 from toolcrib.gateway.operator_api import OperatorServer, operator_handlers
 from toolcrib.gateway.principal import Principal
+from toolcrib.gateway.quotas import RequestLimiter
 from toolcrib.gateway.server import GatewayServers
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
+from toolcrib.gateway.signal_handlers import SignalHandlers
 from toolcrib.gateway.surface_recorder import SurfaceFile
-from toolcrib.http import App, WebServer, listen_on_loopback
+from toolcrib.http import App
 from toolcrib.observe import can_measure
 from toolcrib.settings import GatewaySettings, Settings
 
 LOOK_S = 1.0
 MOST_STREAMS = 400
-_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+_OF_THE_LISTENER = """bind port tls_certificate tls_key behind_proxy trusted_proxies drain_s
+    idle_exit_s""".split()
 
 _log = logging.getLogger(__name__)
 
@@ -80,7 +82,7 @@ class Daemon:
         self.started = time.monotonic()
         self._used = self.started
         self.request_limiter = RequestLimiter()
-        self.stream_limiter = RequestLimiter(most=MOST_STREAMS)
+        self.stream_limiter = RequestLimiter(MOST_STREAMS, self.request_limiter.rates)
         self._stopping = asyncio.Event()
         self._reloading = asyncio.Lock()
         self._settings, _ = setup.settings()
@@ -94,13 +96,14 @@ class Daemon:
         if crib.operator.rules_problem:  # later, their reader logs it
             _log.error("%s", crib.operator.rules_problem)
         try:
-            self._listening = listen_on_loopback(crib.settings.gateway.port)
+            self.http = HttpListener(crib.settings.gateway)
         except ConfigError:
             crib.close()
             raise
-        self.port: int = self._listening.getsockname()[1]
+        self.port = self.http.port
         self.serving = self._serving_state(crib)
         self._background = BackgroundTasks(crib)
+        self._has_loaded = False
         self._bounds = ConnectionBounds.of(descriptor_limit())
         self.shims = ShimConnections(
             lambda: self.serving.authenticator,
@@ -119,14 +122,14 @@ class Daemon:
         `ready` is called with where it is, once clients may come; `ending` when it begins to end.
         """
         asyncio.get_running_loop().set_exception_handler(ExhaustionLog())
-        web, files = self._web_server(), self._lock.files
-        web_task = asyncio.create_task(web.serve_on(self._listening))
+        files = self._lock.files
+        self.http.start(self._guard(), self._bounds)
         self._background.start()
         watching = asyncio.create_task(self._watch())
         try:
             await self.shims.listener.listen(files.socket)
             await self._operator.listener.listen(files.operator)
-            self._handle_signals()
+            SignalHandlers(self.drain, self.stop, self.reload).install()
             info = self._info()
             self._lock.publish(info)
             ready(info)
@@ -135,11 +138,11 @@ class Daemon:
             _log.info("stopping")
             ending()
             self._operator.listener.close()
-            web.should_exit = True
+            self.http.stop()
             watching.cancel()
             await self.shims.close()
             await self.serving.sessions.close()  # else the web server would wait for their requests
-            await asyncio.gather(web_task, return_exceptions=True)
+            await self.http.close()
             async with self._reloading:
                 await self._background.close()
                 await self.serving.close()
@@ -147,6 +150,13 @@ class Daemon:
     def stop(self) -> None:
         """End soon."""
         self._stopping.set()
+
+    async def drain(self) -> None:
+        """Begin no session over HTTP any more; return when what runs there has ended, or is late.
+
+        Shims are served meanwhile.
+        """
+        await self.http.finish(self.serving.crib.settings.gateway.drain_s)
 
     async def reload(self) -> None:
         """Read settings, servers and all else again, and start over with them.
@@ -176,6 +186,7 @@ class Daemon:
             try:
                 await asyncio.to_thread(self._watcher.look)
                 self._settings, problem = await asyncio.to_thread(self._setup.settings)
+                self.http.apply(self._settings.gateway)
                 await apply(self._settings)
                 self._background.look()
             except ToolcribError as error:
@@ -234,10 +245,6 @@ class Daemon:
     def _serving_state(self, crib: Crib) -> ServingState:
         return ServingState(crib, self._setup.servers, self.port)
 
-    def _web_server(self) -> WebServer:
-        most, strangers, at_once = self._bounds.http, self._bounds.strangers, self._bounds.at_once
-        return WebServer(self._guard(), most=most, strangers=strangers, at_once=at_once)
-
     def _guard(self) -> HttpGuard:
         def transport(principal: Principal) -> App:
             self._used = time.monotonic()
@@ -252,7 +259,15 @@ class Daemon:
             transport,
             self._metrics,
             EdgeLog(self._logs_access, self._count_refusal),
+            lambda: self.http.binding,
+            self.http.drain,
+            self._is_loaded,
         )
+
+    def _is_loaded(self) -> bool:
+        """Whether what there is can be found; once it could, a reload changes nothing about it."""
+        self._has_loaded = self._has_loaded or self._background.has_indexed
+        return self._has_loaded
 
     def _metrics(self) -> Callable[[], Awaitable[MetricsPage]] | None:
         """What makes the page for Prometheus, if the settings want one, and its extra is there."""
@@ -268,32 +283,17 @@ class Daemon:
             counters.refused(code)
 
     def _info(self) -> DaemonInfo:
-        files = self._lock.files
-        return DaemonInfo(os.getpid(), files.socket, files.operator, self.port, version("toolcrib"))
-
-    def _handle_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        for each in _SIGNALS:
-            loop.add_signal_handler(each, self.stop)
-        # A closed terminal sends the same signal as an operator who wants a reload.
-        loop.add_signal_handler(
-            signal.SIGHUP, self.stop if sys.stderr.isatty() else self._reload_soon
-        )
-
-    def _reload_soon(self) -> None:
-        self._reload = asyncio.ensure_future(self._reload_or_log())
-
-    async def _reload_or_log(self) -> None:
-        try:
-            await self.reload()
-        except ToolcribError:
-            _log.warning("not everything was reloaded; the messages above say why")
+        files, http = self._lock.files, self.http
+        at = os.getpid(), files.socket, files.operator, self.port, version("toolcrib")
+        return DaemonInfo(*at, http.url, http.binding.protection)
 
     async def _until_stopped(self) -> None:
         while not self._stopping.is_set():
             if self.shims.clients or self.request_limiter.running or self.stream_limiter.running:
                 self._used = time.monotonic()
             await self._drop_revoked()
+            await self.serving.send_rest()
+            self.http.look()
             if not await self._is_reachable():
                 return
             idle = time.monotonic() - self._used
@@ -326,14 +326,12 @@ class Daemon:
         return True
 
     async def _drop_revoked(self) -> None:
-        """End what is open under keys that were removed; requests are refused before that."""
-        revoked = self.serving.authenticator.take_revoked()
-        if revoked:
+        """End what is open under keys that work no longer; requests are refused before that."""
+        if revoked := await self.serving.drop_revoked():
             await self.shims.drop(revoked)
-            await self.serving.sessions.drop(revoked)
 
 
 def _seen_by_clients(settings: Settings) -> GatewaySettings:
     """The settings of the gateway that concern clients that are connected."""
-    same = {"port": 0, "idle_exit_s": 1.0}
-    return settings.gateway.model_copy(update=same)
+    others = {each: GatewaySettings.keys[each].default for each in _OF_THE_LISTENER}
+    return settings.gateway.model_copy(update=others)

@@ -92,7 +92,7 @@ def _is_at(lock: int, path: str) -> bool:
 
 def _held_by(files: DaemonFiles) -> str:
     info = files.read_info()
-    who = f"process {info.pid}, at 127.0.0.1:{info.port}" if info else "one that starts"
+    who = f"process {info.pid}, at {info.address or info.port}" if info else "one that starts"
     return (
         f"a gateway of these settings runs already ({who}); stop it with `toolcrib gateway stop`,"
         " or take its address from `toolcrib gateway status`"

@@ -1,8 +1,8 @@
 """What the fixed tools do: search, describe, call through the door, page through a result."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, TypeAlias, cast
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias, cast
 
 from toolcrib.execute import ArgumentCheck, CallRefused, is_little
 from toolcrib.gateway.call_channel import CallChannel
@@ -22,7 +22,7 @@ from toolcrib.gateway.fixed_tool_definitions import (
 from toolcrib.gateway.reveal_sets import RevealSets, new_handle
 from toolcrib.gateway.sdk import Context, Result
 from toolcrib.gateway.tool_results import outcome_result, text_result
-from toolcrib.model import Entry, Json, JsonObject, Kind
+from toolcrib.model import Entry, EventOrigin, Json, JsonObject, Kind
 from toolcrib.session import SearchResult
 from toolcrib.strict_json import NotJson, check_json_size
 from toolcrib.text import most_tokens
@@ -40,6 +40,16 @@ Reveal: TypeAlias = Callable[[Context, SearchResult], Awaitable[None]]
 
 _LOST_SET = "The set that was given is not known any more; this is a new one."
 _TOO_MANY = f"Only the first {MOST_QUERIES} queries were looked up; search again for the rest."
+
+
+class _LookUp(NamedTuple):
+    """What a search found, the set it is in, and what was in that before."""
+
+    found: SearchResult
+    handle: str
+    before: Mapping[str, str]
+    notes: Sequence[str]
+    origin: EventOrigin
 
 
 class FixedTools:
@@ -66,6 +76,20 @@ class FixedTools:
         return await self._call(request, channel, read_only=name == CALL_READ)
 
     async def _search(self, given: JsonObject, channel: CallChannel) -> Result:
+        looked = await asyncio.to_thread(self._look_up, given, channel.context)
+        found, handle = looked.found, looked.handle
+        await self._reveal(channel.context, found)
+        budget = self._view.settings.session.answer_tokens
+        text = search_text(found, handle, budget, looked.notes)
+        shown = [tool.name for tool in found.tools if tool.name not in looked.before]
+        self._events.shown(looked.origin, shown, text, handle)
+        meta: dict[str, Json] = {SET_KEY: handle, TOOLS_KEY: [tool.name for tool in found.tools]}
+        if missing := found.unavailable():
+            meta[UNAVAILABLE_KEY] = missing
+        return text_result(text, meta)
+
+    def _look_up(self, given: JsonObject, context: Context) -> "_LookUp":
+        """Search, and keep what was found in the set. May take a while."""
         queries = cast("Sequence[str]", given.get("queries") or ())
         limit = cast("int | None", given.get("limit"))
         kinds = cast("Sequence[Kind]", given.get("kinds") or ())
@@ -73,21 +97,11 @@ class FixedTools:
         pins = self._sets.pins(handle) if handle else None
         every = tuple(dict.fromkeys(queries)) or _set_query(pins or ())
         new = new_handle()
-        origin = origin_of(channel.context, new if pins is None else handle)
-        found = await asyncio.to_thread(
-            self._view.search, every[:MOST_QUERIES], limit, kinds, origin
-        )
+        origin = origin_of(context, new if pins is None else handle)
+        found = self._view.search(every[:MOST_QUERIES], limit, kinds, origin)
         is_lost = bool(handle) and pins is None
         notes = [_LOST_SET] * is_lost + [_TOO_MANY] * (len(every) > MOST_QUERIES)
-        handle = self._remember(handle, found, new)
-        await self._reveal(channel.context, found)
-        text = search_text(found, handle, self._view.settings.session.answer_tokens, notes)
-        shown = [tool.name for tool in found.tools if tool.name not in (pins or ())]
-        self._events.shown(origin, shown, text, handle)
-        meta: dict[str, Json] = {SET_KEY: handle, TOOLS_KEY: [tool.name for tool in found.tools]}
-        if missing := found.unavailable():
-            meta[UNAVAILABLE_KEY] = missing
-        return text_result(text, meta)
+        return _LookUp(found, self._remember(handle, found, new), pins or {}, notes, origin)
 
     def _remember(self, handle: str, found: SearchResult, new: str) -> str:
         """The handle of the set that has these tools; a search that found none makes no set."""
@@ -120,16 +134,18 @@ class FixedTools:
             request.arguments,
             channel,
             origin=origin_of(channel.context, request.set),
-            pin=self._revealed_pin(entry, request.set),
+            pin=await self._revealed_pin(entry, request.set),
             read_only=read_only,
         )
         return outcome_result(outcome, modern=channel.is_modern)
 
-    def _revealed_pin(self, entry: Entry, handle: str) -> str:
+    async def _revealed_pin(self, entry: Entry, handle: str) -> str:
         """The pin that a set has of an entry; "" without a set. Raises `CallRefused`."""
         if not handle:
             return ""
-        pins = self._sets.pins(handle)
+        if self._sets.shows(handle, entry.name, entry.pin):
+            return entry.pin
+        pins = await asyncio.to_thread(self._sets.pins, handle)
         if pins is None:
             message = "no set has this handle, or not any more; search again, or call without one"
             raise CallRefused("unknown_set", "state", message)

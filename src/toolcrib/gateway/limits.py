@@ -1,16 +1,13 @@
-"""How much is done at once: file descriptors, connections, requests.
+"""How much is done at once: file descriptors, connections, requests of one connection.
 
     descriptor_limit          what the system lets us have
     ConnectionBounds          how many of them connections may take
-    RequestLimiter            requests under way: of one principal, and in all
     ConnectionRequestLimiter  requests under way on one connection
 
 Each connection is a descriptor, and each server that is started needs some as well: connections
 that strangers hold open must never take what an honest request or a server needs. Those that have
-shown no credential are bounded by `toolcrib.system.ConnectionLimiter`.
-
-A request beyond a limit is refused at once, with the time to try again: a queue without end would
-serve everybody late. A request that is admitted is finished.
+shown no credential are bounded by `toolcrib.system.ConnectionLimiter`. How many requests somebody
+may make is for `quotas` to say.
 """
 
 import asyncio
@@ -18,23 +15,23 @@ import errno
 import logging
 import resource
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from toolcrib.gateway import sdk
+from toolcrib.gateway.quotas import Overloaded, QuotaExceeded, Quotas, RequestLimiter
 
 MOST_DESCRIPTORS = 8192
 EXHAUSTION_LOG_S = 60.0
-RETRY_S = 1
 OVERLOADED = -32092
 MOST_STREAMS = 64
 LISTEN = "subscriptions/listen"
 CANCELLED = "notifications/cancelled"
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE})
 _KEY_REMOVED = sdk.ErrorData(
-    code=sdk.INVALID_REQUEST, message="this key was removed; ask the operator for another"
+    code=sdk.INVALID_REQUEST,
+    message="this key was removed, or has expired; ask the operator for another",
 )
 
 _log = logging.getLogger(__name__)
@@ -99,39 +96,6 @@ class ConnectionBounds(NamedTuple):
         return cls(strangers, min(1000, descriptors // 3), min(200, descriptors // 5))
 
 
-class Overloaded(Exception):
-    """Too much is under way already. The message says whose, and what to do."""
-
-
-class RequestLimiter:
-    """Counts the requests under way, of each principal and in all."""
-
-    def __init__(self, most_of_one: int = 64, most: int = 256) -> None:
-        self._most_of_one = most_of_one
-        self._most = most
-        self._running = Counter[str]()
-
-    @property
-    def running(self) -> int:
-        """How many requests are under way."""
-        return self._running.total()
-
-    def enter(self, principal: str) -> None:
-        """One more of this principal; `leave` has to follow. Raises `Overloaded`."""
-        if self._running[principal] >= self._most_of_one:
-            problem = f"{self._most_of_one} requests of yours are under way"
-            raise Overloaded(f"{problem}; try again in {RETRY_S} s")
-        if self.running >= self._most:
-            raise Overloaded(f"{self._most} requests are under way; try again in {RETRY_S} s")
-        self._running[principal] += 1
-
-    def leave(self, principal: str) -> None:
-        """One less."""
-        self._running[principal] -= 1
-        if not self._running[principal]:
-            del self._running[principal]
-
-
 class ConnectionRequestLimiter:
     """Counts the requests of one connection. What has no answer when it ends is counted no more.
 
@@ -142,11 +106,11 @@ class ConnectionRequestLimiter:
     def __init__(
         self,
         limiter: RequestLimiter,
-        principal: str,
+        quotas: Quotas,
         is_good: Callable[[], bool],
         on_request: Callable[[str, Mapping[str, Any]], None],
     ) -> None:
-        self._limiter, self._principal = limiter, principal
+        self._limiter, self._quotas = limiter, quotas
         self._is_good, self._on_request = is_good, on_request
         self._open: set[int | str] = set()
         self._streams: set[int | str] = set()
@@ -191,15 +155,19 @@ class ConnectionRequestLimiter:
         if request.method == LISTEN:
             return self._count_stream(request)
         try:
-            self._limiter.enter(self._principal)
+            self._limiter.enter(self._quotas)
         except Overloaded as error:
-            return _overloaded(str(error))
+            return _overloaded(error)
         self._open.add(request.id)
         return None
 
     def _count_stream(self, request: sdk.JSONRPCRequest) -> sdk.ErrorData | None:
-        if len(self._streams) >= MOST_STREAMS:
-            return _overloaded(f"{MOST_STREAMS} streams of yours are open; end one")
+        try:
+            if len(self._streams) >= MOST_STREAMS:
+                raise QuotaExceeded(f"{MOST_STREAMS} streams of yours are open; end one")
+            self._limiter.rates.spend(self._quotas)
+        except Overloaded as error:
+            return _overloaded(error)
         self._streams.add(request.id)
         return None
 
@@ -209,12 +177,13 @@ class ConnectionRequestLimiter:
         self._streams.discard(id)
         if id in self._open:
             self._open.remove(id)
-            self._limiter.leave(self._principal)
+            self._limiter.leave(self._quotas)
 
 
-def _overloaded(problem: str) -> sdk.ErrorData:
-    data = {"code": "overloaded", "retry_after_s": RETRY_S}
-    return sdk.ErrorData(code=OVERLOADED, message=f"overloaded: {problem}", data=data)
+def _overloaded(error: Overloaded) -> sdk.ErrorData:
+    code = "too_many_requests" if isinstance(error, QuotaExceeded) else "overloaded"
+    data = {"code": code, "retry_after_s": error.retry_after_s}
+    return sdk.ErrorData(code=OVERLOADED, message=f"{code}: {error}", data=data)
 
 
 def _cancelled_id(params: Mapping[str, Any]) -> int | str | None:

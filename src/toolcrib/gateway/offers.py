@@ -69,7 +69,13 @@ class VisibleOffers:
         return await self._input_requests.serve(context, work)
 
     def call_context(self, channel: CallChannel) -> CallContext:
-        """What a request of this principal has while it runs: as much time as a call."""
+        """What a request of this principal has while it runs: as much time as a call.
+
+        Raises `MCPError` for whoever may not call: a server is asked for nothing on their behalf.
+        """
+        if not self._principal.may_call:
+            problem = "this key may search, and nothing else; ask the operator for another"
+            raise sdk.MCPError(sdk.INVALID_REQUEST, problem)
         deadline = Deadline(self._crib.settings.call.timeout_s)
         caller = self._principal.caller.id
         context = CallContext.of(deadline, None, channel.ask, channel.log, caller)

@@ -19,9 +19,10 @@ from typing import Any, Protocol, cast
 from toolcrib.crib import inventory_of
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.execute import Ticket
-from toolcrib.gateway.limits import RequestLimiter
+from toolcrib.gateway.http.listener import HttpListener
 from toolcrib.gateway.operator_clients import client_handlers
 from toolcrib.gateway.operator_commands import command_handlers
+from toolcrib.gateway.quotas import RequestLimiter
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
 from toolcrib.gateway.unix_listener import UnixListener, hang_up
@@ -116,7 +117,7 @@ class OperatedDaemon(Protocol):
     serving: ServingState
     shims: ShimConnections
     request_limiter: RequestLimiter
-    port: int
+    http: HttpListener
     started: float
     ends_when_idle: bool
     broken: tuple[str, ...]
@@ -233,7 +234,8 @@ def _status(daemon: OperatedDaemon) -> Json:
     return {
         "pid": os.getpid(),
         "version": version("toolcrib"),
-        "address": f"http://127.0.0.1:{daemon.port}/mcp",
+        "address": daemon.http.url,
+        "protection": daemon.http.binding.protection,
         "uptime_s": round(now - daemon.started, 1),
         "ends_when_idle": daemon.ends_when_idle,
         "tools": len(crib.entries()),

@@ -13,7 +13,7 @@ by the call that goes on, and the door looks at state, pin and rights once more 
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Generator, Hashable
+from collections.abc import Callable, Generator, Hashable
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
@@ -32,6 +32,8 @@ LAST_S = 1.0
 REPORT_S = 5.0
 STEP = 0.001
 """Progress of the wait itself: so little that whatever the tool reports later is more."""
+
+_REVOKED = "the key of this call works no longer, so it was not made; ask the operator for another"
 
 
 class TicketView(Protocol):
@@ -83,19 +85,22 @@ def request_key(connection: sdk.Connection, id: int | str | None) -> Hashable:
 class OperatorApprover:
     """Holds one call until the operator has decided, for `wait_s` at most.
 
-    `first` is asked before, if there is one.
+    `first` is asked before, if there is one. `is_revoked` says whether the credential that the call
+    came with works no longer: then it is not made, whatever is decided.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a call that is held has, each by its name
         self,
         first: Approver | None,
         tickets: TicketView,
         held: HeldCalls,
         channel: CallChannel,
         wait_s: float,
+        *,
+        is_revoked: Callable[[], bool],
     ) -> None:
         self._first, self._tickets, self._held = first, tickets, held
-        self._channel, self._wait_s = channel, wait_s
+        self._channel, self._wait_s, self._is_revoked = channel, wait_s, is_revoked
 
     async def __call__(self, request: ApprovalRequest, /) -> bool | None:
         """As `Approver`. None also where the ticket is approved: the call spends it then.
@@ -126,6 +131,8 @@ class OperatorApprover:
                 report_at, steps = report_at + REPORT_S, steps + 1
                 self._report(ticket, steps, left_s)
             await _pause(ended, min(left_s, LOOK_S))
+            if self._is_revoked():
+                raise CallRefused("approval_denied", "approval", _REVOKED)
             if ended.is_set():
                 raise approval_needed(ticket.request, ticket.id)
             match await asyncio.to_thread(self._tickets.state, ticket.id):

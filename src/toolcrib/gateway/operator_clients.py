@@ -8,12 +8,13 @@ profiles  the profiles and how many tools each has; or the tools of one, page by
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from toolcrib.crib import Crib, events_of, inventory_of
 from toolcrib.gateway.operator_client import ALIVE_S
 from toolcrib.gateway.principal import DEFAULT_PROFILE, local_principal
+from toolcrib.gateway.server import GatewayServer
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.model import Json
 
@@ -51,11 +52,7 @@ def client_handlers(daemon: WatchedDaemon) -> Mapping[str, ClientHandler]:
         return {"texts": {str(id): text for id, text in texts.items()}}
 
     async def sets(_request: Mapping[str, Any], _onlooker: Onlooker) -> Json:
-        return [
-            {"caller": server.principal.caller.id, **each}
-            for server in daemon.serving.servers.all()
-            for each in server.sets.describe()
-        ]
+        return await asyncio.to_thread(_sets, daemon.serving.servers.all())
 
     async def profiles(request: Mapping[str, Any], _onlooker: Onlooker) -> Json:
         crib, name = daemon.serving.crib, request.get("name")
@@ -65,6 +62,14 @@ def client_handlers(daemon: WatchedDaemon) -> Mapping[str, ClientHandler]:
         return await asyncio.to_thread(_profiles, crib)
 
     return {each.__name__: each for each in (watch, queries, sets, profiles)}
+
+
+def _sets(servers: Sequence[GatewayServer]) -> Json:
+    return [
+        {"caller": server.principal.caller.id, **each}
+        for server in servers
+        for each in server.sets.describe()
+    ]
 
 
 async def _watch(crib: Crib, onlooker: Onlooker) -> None:

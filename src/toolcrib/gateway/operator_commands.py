@@ -30,8 +30,8 @@ from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import ApprovalRequest
 from toolcrib.gateway.command_queries import OUTSIDE, QUERIES, WATCHED, answer_query
-from toolcrib.gateway.limits import Overloaded, RequestLimiter
 from toolcrib.gateway.operator_client import ALIVE_S, DECLINED, Environment
+from toolcrib.gateway.quotas import Overloaded, Quota, RequestLimiter
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.model import Json, JsonObject, Outcome
 from toolcrib.settings import Settings
@@ -106,11 +106,12 @@ def _counted(limiter: RequestLimiter) -> Generator[None]:
 
     Raises `Overloaded`, before anything is done, if there are too many.
     """
-    limiter.enter(OPERATOR)
+    quotas = (Quota(OPERATOR),)
+    limiter.enter(quotas)
     try:
         yield
     finally:
-        limiter.leave(OPERATOR)
+        limiter.leave(quotas)
 
 
 async def says_the_same(daemon: CommandedDaemon, request: Mapping[str, Any]) -> bool:

@@ -10,8 +10,9 @@ from functools import cached_property
 from toolcrib.access import Scope
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
+from toolcrib.gateway.quotas import Quota
 from toolcrib.model import RootsOf
-from toolcrib.settings import GatewayMode, GatewaySettings, ProfileSettings
+from toolcrib.settings import DEFAULT_TENANT, GatewayMode, GatewaySettings, ProfileSettings
 from toolcrib.text import list_nearest
 
 DEFAULT_PROFILE = "default"
@@ -40,11 +41,15 @@ class Principal:
     """Somebody whose credential was verified, with the profile that it is good for.
 
     `id` is that of the credential, never something a client says of itself: two principals share
-    neither reveals nor tickets nor results.
+    neither reveals nor tickets nor results. `may_call` is false for whoever may only search.
+    `tenant` is the owner of all that the credential is good for, `quotas` how much they may use.
     """
 
     id: str
     profile: Profile = field(default_factory=Profile)
+    may_call: bool = True
+    tenant: str = DEFAULT_TENANT
+    quotas: tuple[Quota, ...] = ()
 
     @cached_property
     def caller(self) -> Caller:
@@ -55,7 +60,8 @@ class Principal:
         """
         profile = self.profile
         roots: RootsOf = "client" if self.is_local else "none"
-        return Caller(f"{self.id}@{profile.name}", profile.scope, roots, profile.name)
+        id = f"{self.id}@{profile.name}"
+        return Caller(id, profile.scope, roots, profile.name, may_call=self.may_call)
 
     @property
     def is_local(self) -> bool:

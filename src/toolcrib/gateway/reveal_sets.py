@@ -1,30 +1,40 @@
 """Reveal sets: what a search has shown, named by a handle that needs no connection.
 
-A set belongs to one principal: each gateway server keeps its own. It gives no right. A call with a
-set is held to what was shown, and to the definitions that were shown.
+A set belongs to one principal. It gives no right. A call with a set is held to what was shown, and
+to the definitions that were shown.
+
+Sets are in a store, so that a restart ends none, and any replica knows them. What was last seen of
+a few is in memory too: a call of what was shown a moment ago waits for no disk, and while the store
+is away searches go on. What they have shown meanwhile is sent once it is back.
 """
 
+import logging
 import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
 
+from toolcrib.errors import StoreError
 from toolcrib.model import Json
 from toolcrib.observe import conversation_mark
+from toolcrib.store import MOST_SET_TOOLS, UNUSED_S, RevealSetStore
 
-MOST_SETS = 256
-MOST_TOOLS = 64
-UNUSED_S = 3600.0
+MOST_SEEN = 64
+"""Sets of a principal that are in memory."""
+FRESH_S = 60.0
+"""So long calls go by what was seen of a set. Then the store is asked, and notes the use."""
+
+_log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class RevealSet:
-    """Names and pins of tools, in the order in which they were shown first."""
+@dataclass(frozen=True, slots=True)
+class RecentSet:
+    """What was last seen of a set, and when."""
 
-    expires: float
-    pins: OrderedDict[str, str] = field(default_factory=OrderedDict[str, str])
+    pins: Mapping[str, str]
+    at: float
 
 
 def new_handle() -> str:
@@ -33,16 +43,26 @@ def new_handle() -> str:
 
 
 class RevealSets:
-    """The sets of one principal. Safe to share between threads.
+    """The sets of one principal. Safe to share between threads; all but `shows` may take a while.
 
-    There are at most `MOST_SETS`, of `MOST_TOOLS` tools each. The set used longest ago and the tool
-    shown longest ago make room. A set that nobody has used for `UNUSED_S` is gone.
+    How many there are, and for how long, is for `RevealSetStore` to say. Nothing raises: where the
+    store fails, what is in memory counts.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        owner: str,
+        open_store: Callable[[], RevealSetStore],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`open_store` gives the store, the same each time. It may raise `StoreError`."""
+        self.owner = owner
+        self._open_store = open_store
         self._clock = clock
-        self._sets: OrderedDict[str, RevealSet] = OrderedDict()
+        self._seen: OrderedDict[str, RecentSet] = OrderedDict()
         self._changing = Lock()
+        self._is_away = False
+        self._unsent: set[str] = set()
 
     def add(self, handle: str, pins: Mapping[str, str], new: str = "") -> str:
         """Put these behind what the set has; returns its handle.
@@ -50,48 +70,102 @@ class RevealSets:
         A tool that was shown anew has the new pin. A handle that is not known, or is empty, makes
         a new set under a new handle: `new`, where the caller has made one.
         """
-        with self._changing:
-            found = self._found(handle)
-            if found is None:
-                handle, found = new or new_handle(), RevealSet(0)
-                self._sets[handle] = found
-            found.pins.update(pins)
-            while len(found.pins) > MOST_TOOLS:
-                found.pins.popitem(last=False)
-            self._touch(handle, found)
-            while len(self._sets) > MOST_SETS:
-                self._sets.popitem(last=False)
-            return handle
+        before, new, is_sent = self._seen_pins(handle), new or new_handle(), True
+        try:
+            kept = self._open_store().add_to_set(self.owner, handle, pins, new)
+            self._is_away = False
+        except StoreError as error:
+            self._complain(error)
+            kept, is_sent = new if before is None else handle, False
+        if kept != handle:
+            before = None
+        self._note(kept, {**(before or {}), **pins})
+        if not is_sent:  # only now: whoever sends the rest sends what was noted
+            self._unsent.add(kept)
+        return kept
 
     def pins(self, handle: str) -> Mapping[str, str] | None:
         """Names and pins of a set, in order; None if there is none, or not any more."""
+        seen = self._seen_pins(handle)
+        try:
+            found = self._open_store().set_pins(self.owner, handle)
+            if found is None and seen is not None:  # made while the store was away
+                self._open_store().add_to_set(self.owner, "", seen, handle)
+            self._is_away = False
+        except StoreError as error:
+            self._complain(error)
+            found = None
+        found = seen if found is None else found
+        if found is not None:
+            self._note(handle, found)
+        return found
+
+    @property
+    def has_unsent(self) -> bool:
+        """Whether something was shown that the store does not have. Takes no time."""
+        return bool(self._unsent)
+
+    def send_rest(self) -> None:
+        """Send what was shown while the store was away; nothing if it still is."""
+        for handle in tuple(self._unsent):
+            self._unsent.discard(handle)  # first: what is added meanwhile is to be sent again
+            try:
+                if pins := self._seen_pins(handle):
+                    self._open_store().add_to_set(self.owner, handle, pins, handle)
+                self._is_away = False
+            except StoreError as error:
+                self._unsent.add(handle)
+                self._complain(error)
+                return
+
+    def shows(self, handle: str, name: str, pin: str) -> bool:
+        """Whether a set is known to have shown this tool under this pin. Takes no time.
+
+        False says nothing: then `pins` tells.
+        """
         with self._changing:
-            found = self._found(handle)
-            if found is None:
-                return None
-            self._touch(handle, found)
-            return dict(found.pins)
+            seen = self._seen.get(handle)
+        is_fresh = seen is not None and self._clock() - seen.at < FRESH_S
+        return is_fresh and seen is not None and seen.pins.get(name) == pin
 
     def describe(self) -> list[dict[str, Json]]:
         """Every set for the operator, the one used last first; by a mark, and not by its handle."""
-        with self._changing:
-            self._found("")
-            now = self._clock()
+        try:
+            now = time.time()
             return [
-                {
-                    "set": conversation_mark(handle),
-                    "tools": list(each.pins),
-                    "unused_s": round(UNUSED_S - (each.expires - now), 1),
-                }
-                for handle, each in reversed(self._sets.items())
+                _described(handle, names, now - used)
+                for handle, names, used in self._open_store().sets(self.owner)
             ]
+        except StoreError as error:
+            self._complain(error)
+            with self._changing:
+                seen = [*reversed(self._seen.items())]
+            now = self._clock()
+            return [_described(handle, tuple(each.pins), now - each.at) for handle, each in seen]
 
-    def _touch(self, handle: str, found: RevealSet) -> None:
-        found.expires = self._clock() + UNUSED_S
-        self._sets.move_to_end(handle)
+    def _seen_pins(self, handle: str) -> Mapping[str, str] | None:
+        with self._changing:
+            seen = self._seen.get(handle)
+        return seen.pins if seen and self._clock() - seen.at < UNUSED_S else None
 
-    def _found(self, handle: str) -> RevealSet | None:
-        now = self._clock()
-        for old in [each for each, revealed in self._sets.items() if revealed.expires <= now]:
-            del self._sets[old]
-        return self._sets.get(handle)
+    def _note(self, handle: str, pins: Mapping[str, str]) -> None:
+        last = dict([*pins.items()][-MOST_SET_TOOLS:])
+        with self._changing:
+            self._seen[handle] = RecentSet(last, self._clock())
+            self._seen.move_to_end(handle)
+            while len(self._seen) > MOST_SEEN:
+                self._seen.popitem(last=False)
+
+    def _complain(self, error: StoreError) -> None:
+        """Once, until the store is back."""
+        if not self._is_away:
+            self._is_away = True
+            _log.warning("reveal sets are kept in memory only: %s", error)
+
+
+def _described(handle: str, names: tuple[str, ...], unused_s: float) -> dict[str, Json]:
+    return {
+        "set": conversation_mark(handle),
+        "tools": list(names),
+        "unused_s": round(max(0.0, unused_s), 1),
+    }

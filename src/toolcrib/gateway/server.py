@@ -18,8 +18,9 @@ from functools import partial
 from importlib.metadata import version
 from threading import Lock
 from typing import Any, Final, cast
+from weakref import WeakSet
 
-from toolcrib.crib import Crib, inventory_of, tracer_in
+from toolcrib.crib import Crib, inventory_of, stores_in, tracer_in
 from toolcrib.errors import ToolcribError
 from toolcrib.execute import CallRefused
 from toolcrib.gateway import sdk
@@ -67,7 +68,7 @@ class GatewayServer:
         """`prices` and `held` are those of all principals, where there are others."""
         self.principal = principal
         self._held = held or HeldCalls()
-        self.sets = RevealSets()
+        self.sets = RevealSets(principal.caller.id, lambda: stores_in(crib).sets)
         self._view = CallerView(crib, principal, self._held)
         self._events = ClientEvents(crib, self._view, prices or ListPrices())
         self._input_requests = InputRequests(principal)
@@ -83,6 +84,10 @@ class GatewayServer:
     def mode(self, client: str, *, modern: bool) -> EffectiveMode:
         """How tools are listed to a client that calls itself so."""
         return self._tool_list.mode(client, modern=modern)
+
+    def revoke(self) -> None:
+        """Make no call that waits: the credential of the principal works no longer."""
+        self._view.is_revoked = True
 
     def close(self) -> None:
         """Give up what waits, and notify nobody any more."""
@@ -230,7 +235,7 @@ class GatewayServers:
     """One server a principal. Of too many, the one used longest ago makes room.
 
     Clients that are still connected to one that had to go are served on. They are notified of no
-    change, and their sets are gone.
+    change.
     """
 
     def __init__(self, crib: Crib) -> None:
@@ -238,6 +243,7 @@ class GatewayServers:
         self._prices = ListPrices()
         self._held = HeldCalls()
         self._servers: OrderedDict[Principal, GatewayServer] = OrderedDict()
+        self._made: WeakSet[GatewayServer] = WeakSet()  # with those that had to go, and serve on
         self._changing = Lock()
 
     def of(self, principal: Principal) -> GatewayServer:
@@ -248,6 +254,7 @@ class GatewayServers:
                 server = self._servers[principal] = GatewayServer(
                     self._crib, principal, self._prices, self._held
                 )
+                self._made.add(server)
             self._servers.move_to_end(principal)
             while len(self._servers) > MOST_SERVERS:
                 self._servers.popitem(last=False)[1].close()
@@ -257,6 +264,15 @@ class GatewayServers:
         """Those that there are, the one used last at the end."""
         with self._changing:
             return tuple(self._servers.values())
+
+    def drop(self, principals: frozenset[str]) -> None:
+        """Serve these principals no longer: what is held for them ends, and is not made."""
+        with self._changing:
+            for server in self._made:
+                if server.principal.id in principals:
+                    server.revoke()
+            for principal in [each for each in self._servers if each.id in principals]:
+                self._servers.pop(principal).close()
 
     def close(self) -> None:
         """Close them all."""

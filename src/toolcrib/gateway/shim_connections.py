@@ -15,9 +15,10 @@ from functools import partial
 from typing import Any, cast
 
 from toolcrib.gateway.credentials import AccessDenied, Authenticator
-from toolcrib.gateway.limits import ConnectionBounds, ConnectionRequestLimiter, RequestLimiter
+from toolcrib.gateway.limits import ConnectionBounds, ConnectionRequestLimiter
 from toolcrib.gateway.message_streams import message_streams
 from toolcrib.gateway.principal import Principal
+from toolcrib.gateway.quotas import RequestLimiter
 from toolcrib.gateway.server import GatewayServer, GatewayServers
 from toolcrib.gateway.stream_serving import serve_stream
 from toolcrib.gateway.surface_recorder import SurfaceFile, SurfaceRecorder
@@ -142,7 +143,7 @@ class ShimConnections:
         client.server = self._servers().of(principal)
         is_good = partial(self._authenticator().is_good, principal.id)
         with ConnectionRequestLimiter(
-            self._limiter, principal.caller.id, is_good, client.note_request
+            self._limiter, principal.quotas, is_good, client.note_request
         ) as gate:
             recorder = SurfaceRecorder(gate, client.server, self._surface)
             streams = message_streams(reader, send, recorder)

@@ -4,11 +4,13 @@
 
     asgi            the types of ASGI, a refusal with its remedy, a whole answer
     request_checks  headers that count once, host and origin, a body within bounds of size and time
-    web_server      uvicorn on loopback, with bounds on what a connection may hold
+    client_address  the peer of a connection, or whom a trusted proxy names
+    tls             a certificate that is read again when it changes
+    web_server      uvicorn, with bounds on what a connection may hold
 
 The gateway and the dashboard build on it, and neither knows the other. Nothing here knows MCP: who
-may ask, and for what, is decided by the app behind the web server. All of them answer on loopback
-alone, and all of them refuse a request before they read its body.
+may ask, and for what, is decided by the app behind the web server. All of them refuse a request
+before they read its body.
 
 The door loads a module when one of its names is first asked for: uvicorn is heavy.
 """
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
         send_content,
         send_json,
     )
+    from toolcrib.http.client_address import TrustedProxies, is_loopback, network_of, peer_of
     from toolcrib.http.request_checks import (
         LOOPBACK,
         bearer_of,
@@ -42,7 +45,8 @@ if TYPE_CHECKING:
         replayed,
         unauthorized,
     )
-    from toolcrib.http.web_server import WebServer, listen_on_loopback
+    from toolcrib.http.tls import Certificate
+    from toolcrib.http.web_server import WebLimits, WebServer, listen_on, listen_on_loopback
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -59,6 +63,7 @@ else:
                 "send_content",
                 "send_json",
             ),
+            "client_address": ("TrustedProxies", "is_loopback", "network_of", "peer_of"),
             "request_checks": (
                 "LOOPBACK",
                 "bearer_of",
@@ -71,7 +76,8 @@ else:
                 "replayed",
                 "unauthorized",
             ),
-            "web_server": ("WebServer", "listen_on_loopback"),
+            "tls": ("Certificate",),
+            "web_server": ("WebLimits", "WebServer", "listen_on", "listen_on_loopback"),
         },
     )
 
@@ -80,18 +86,25 @@ __all__ = [
     "HEADERS",
     "LOOPBACK",
     "App",
+    "Certificate",
     "HttpRefusal",
     "Message",
     "Receive",
     "Scope",
     "Send",
+    "TrustedProxies",
+    "WebLimits",
     "WebServer",
     "bearer_of",
     "check_content",
     "check_host",
     "check_origin",
     "headers_of",
+    "is_loopback",
+    "listen_on",
     "listen_on_loopback",
+    "network_of",
+    "peer_of",
     "read_body",
     "read_json_body",
     "replayed",

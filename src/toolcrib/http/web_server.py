@@ -2,10 +2,11 @@
 
 import asyncio
 import socket
-from collections.abc import Generator
+import ssl
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -21,6 +22,10 @@ HEAD = b"HTTP/1.1 "
 WAITING = 512
 LOOPBACK = "127.0.0.1"
 STOP_S = 2
+
+
+def _nobody(_peer: str) -> bool:
+    return False
 
 
 class _JoinedWrites:
@@ -60,14 +65,22 @@ class _TimedProtocol(H11Protocol):
     """A connection on which the head of a request has to come within `HEAD_S`.
 
     Without that, a client that sends nothing, or a header a minute, stays for ever. Until a request
-    has shown a credential the connection is a stranger's, and makes room for others.
+    has shown a credential the connection is a stranger's, and makes room for others. A proxy that
+    is trusted is no stranger: it bounds its own clients.
     """
 
     _late: asyncio.TimerHandle | None = None
 
-    def __init__(self, *, strangers: ConnectionLimiter, most: int, **uvicorns: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        *,
+        strangers: ConnectionLimiter,
+        most: int,
+        is_trusted: Callable[[str], bool],
+        **uvicorns: Any,  # noqa: ANN401
+    ) -> None:
         super().__init__(**uvicorns)
-        self._strangers, self._most = strangers, most
+        self._strangers, self._most, self._is_trusted = strangers, most, is_trusted
         self.app_state = {AUTHENTICATED: partial(strangers.leave, self)}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -76,7 +89,8 @@ class _TimedProtocol(H11Protocol):
         if len(self.connections) > self._most:
             transport.abort()
         else:
-            self._strangers.enter(self, transport.abort)
+            if not self._is_trusted(_peer(transport)):
+                self._strangers.enter(self, transport.abort)
             self._wait()
 
     def data_received(self, data: bytes) -> None:
@@ -110,19 +124,104 @@ class _TimedProtocol(H11Protocol):
             self.transport.close()
 
 
-class WebServer(Server):
-    """Serves an app on a socket until `should_exit` is set. It handles no signals.
+def _peer(transport: asyncio.BaseTransport) -> str:
+    peer: tuple[str, int] | None = transport.get_extra_info("peername")
+    return peer[0] if peer else ""
 
-    At most `most` connections are held, of those at most `strangers` that have shown no credential;
+
+class _Handshake(asyncio.Protocol):
+    """A connection until its TLS handshake is done: a stranger's, and for `HEAD_S` at most.
+
+    `make` makes the protocol that goes on with it.
+    """
+
+    def __init__(
+        self,
+        context: ssl.SSLContext,
+        strangers: ConnectionLimiter,
+        make: Callable[[], asyncio.Protocol],
+    ) -> None:
+        self._context, self._strangers, self._make = context, strangers, make
+        self._early = b""
+        self._task: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A connection, still plain."""
+        plain = cast("asyncio.Transport", transport)
+        self._strangers.enter(self, plain.abort)
+        self._task = asyncio.create_task(self._secure(plain))
+
+    def data_received(self, data: bytes) -> None:
+        """What the client sent right behind its handshake."""
+        self._early += data
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
+        """It ended before anybody could go on with it."""
+        self._strangers.leave(self)
+        if self._task:
+            self._task.cancel()
+
+    async def _secure(self, plain: asyncio.Transport) -> None:
+        start_tls = asyncio.get_running_loop().start_tls
+        try:
+            secured = await start_tls(
+                *(plain, self, self._context),
+                server_side=True,
+                ssl_handshake_timeout=HEAD_S,
+                ssl_shutdown_timeout=STOP_S,
+            )
+        except OSError:  # no TLS, none that we speak, or too late
+            secured = None
+        finally:
+            self._strangers.leave(self)
+        if secured is None:
+            plain.abort()
+            return
+        self._task = None
+        protocol = self._make()
+        secured.set_protocol(protocol)
+        protocol.connection_made(secured)
+        if self._early:
+            protocol.data_received(self._early)
+
+
+class WebLimits(NamedTuple):
+    """How many connections are held: in all, and of those that have shown no credential.
+
     `at_once` are let in before anybody looks at those that came before.
     """
 
-    def __init__(self, app: App, *, most: int, strangers: int, at_once: int) -> None:
-        limiter = ConnectionLimiter(strangers, "HTTP")
+    most: int
+    strangers: int
+    at_once: int
+
+
+class WebServer(Server):
+    """Serves an app on a socket until `should_exit` is set. It handles no signals.
+
+    Peers for whom `is_trusted` holds are no strangers. With a `context` it speaks TLS and nothing
+    else.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        limits: WebLimits,
+        *,
+        is_trusted: Callable[[str], bool] = _nobody,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
+        limiter = ConnectionLimiter(limits.strangers, "HTTP")
+        make = partial(_TimedProtocol, strangers=limiter, most=limits.most, is_trusted=is_trusted)
+
+        def secured(**uvicorns: Any) -> asyncio.Protocol:  # noqa: ANN401 - uvicorn's
+            assert context  # noqa: S101 - else nobody calls this
+            return _Handshake(context, limiter, partial(make, **uvicorns))
+
         config = Config(
             app,
-            http=cast("Any", partial(_TimedProtocol, strangers=limiter, most=most)),
-            backlog=at_once,
+            http=cast("Any", secured if context else make),
+            backlog=limits.at_once,
             ws="none",
             lifespan="off",
             loop="none",
@@ -153,16 +252,27 @@ class WebServer(Server):
         yield
 
 
-def listen_on_loopback(port: int, setting: str = "gateway.port") -> socket.socket:
-    """A socket on loopback. Raises `ConfigError`, with the setting that names another port."""
+def listen_on(address: str, port: int, setting: str = "gateway.port") -> socket.socket:
+    """A socket on this address. Raises `ConfigError`, with the setting that names another port.
+
+    `::` takes IPv4 as well.
+    """
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     # Named as TCP, so that asyncio sends at once what is written: else every answer takes 40 ms.
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((LOOPBACK, port))
+        if family == socket.AF_INET6:
+            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(address != "::"))
+        listening.bind((address, port))
         listening.listen(WAITING)  # who comes before the web server is up waits for it
     except OSError as error:
         listening.close()
-        problem = f"port {port} of {LOOPBACK} cannot be used ({error.strerror})"
+        problem = f"port {port} of {address} cannot be used ({error.strerror})"
         raise ConfigError(f"{problem}; set another `{setting}`, or 0 for any") from error
     return listening
+
+
+def listen_on_loopback(port: int, setting: str) -> socket.socket:
+    """The same on loopback."""
+    return listen_on(LOOPBACK, port, setting)

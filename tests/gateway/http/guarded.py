@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.gateway.daemons import Answer, bare
-from toolcrib.gateway import Keys
+from toolcrib.gateway import Binding, KeyTerms, keys_in
 from toolcrib.gateway.credentials import Authenticator
 from toolcrib.gateway.http.guard import HttpGuard
-from toolcrib.gateway.limits import RequestLimiter
 from toolcrib.gateway.principal import Principal
+from toolcrib.gateway.quotas import RequestLimiter
 from toolcrib.http import App, Message, Receive, Scope, Send, send_json
 
 PORT = 4567
@@ -23,21 +23,22 @@ class Guarded:
 
     def __init__(self, folder: Path, **gateway: Any) -> None:
         self.reached: list[str] = []
-        self.keys = Keys(folder)
+        self.keys = keys_in(folder)
         profiles = {"small": {"kinds": ["read"]}, "large": {}}
-        settings = bare(gateway={"profiles": profiles, **gateway}).gateway
+        settings = bare(gateway={"profiles": profiles, "at_once": 2, **gateway}).gateway
         self.credentials = Authenticator(settings, self.keys)
         # The owner's is good for a profile that there is not, too.
-        self.key = self.keys.add("small", ["small"])
-        self.token = self.keys.add("owner", ["default", "small", "smal", "large"])
-        self.request_limiter = RequestLimiter(2, 3)
+        self.key = self.keys.add("small", KeyTerms(("small",)))
+        self.token = self.keys.add("owner", KeyTerms(("default", "small", "smal", "large")))
+        self.request_limiter = RequestLimiter(3)
         self.edge = HttpGuard(
             lambda: settings,
             PORT,
             lambda: self.credentials,
             self.request_limiter,
-            RequestLimiter(2, 3),
+            RequestLimiter(3, self.request_limiter.rates),
             self._served,
+            binding=lambda: Binding.of(settings),
         )
 
     def _served(self, principal: Principal) -> App:
@@ -70,6 +71,7 @@ class Guarded:
             "path": path,
             "headers": raw,
             "query_string": b"",
+            "client": ("127.0.0.1", 50_000),
             **scope,
         }
         return asyncio.run(self._ask(asked, [JSON] if body is None else body))

@@ -54,6 +54,7 @@ def test_a_request_that_is_served_has_a_line(logged: Logged):
         "request": "served",
         "verb": "POST",
         "path": "/mcp/small",
+        "client": "127.0.0.1",
         "who": "key:owner@small",
         "what": "tools/call",
         "status": 200,

@@ -5,13 +5,28 @@ from pathlib import Path
 
 import pytest
 
+from tests.gateway.daemons import Answer
 from tests.gateway.http.guarded import HOST, JSON, PORT, Guarded
+from toolcrib.errors import StoreAway
+from toolcrib.gateway import KeyTerms
+from toolcrib.gateway.keys import GoodKey
 from toolcrib.gateway.message_streams import MOST_VALUES
-from toolcrib.http import Message
+from toolcrib.gateway.quotas import Quota
+from toolcrib.http import HttpRefusal, Message
 from toolcrib.http import request_checks as bodies
 from toolcrib.http.request_checks import MOST_HEADERS
 
-ROUTES = ["/mcp", "/mcp/small", "/mcp/nobody", "/health", "/", "/sse", "/operator", "/mcp/a/b"]
+ROUTES = [
+    "/mcp",
+    "/mcp/small",
+    "/mcp/nobody",
+    "/health",
+    "/ready",
+    "/",
+    "/sse",
+    "/operator",
+    "/mcp/a/b",
+]
 METHODS = ["GET", "POST", "DELETE", "OPTIONS", "PUT", "HEAD"]
 
 
@@ -96,7 +111,7 @@ def test_only_the_listed_hosts_and_origins_get_through_on_any_route(tmp_path: Pa
 @pytest.mark.plan(49)
 def test_without_a_good_credential_nothing_answers_but_health(guarded: Guarded):
     token, key = guarded.token, guarded.key
-    removed = guarded.keys.add("gone", ["default", "small", "large"])
+    removed = guarded.keys.add("gone", KeyTerms(("default", "small", "large")))
     guarded.keys.remove("gone")
     bad = [
         None,
@@ -130,7 +145,7 @@ def test_without_a_good_credential_nothing_answers_but_health(guarded: Guarded):
         for method, route in itertools.product(METHODS, ROUTES):
             in_url = f"token={token}&access_token={key}".encode()
             answer = guarded.ask(method, route, headers, query_string=in_url)
-            open_to_all = (method, route) == ("GET", "/health")
+            open_to_all = method == "GET" and route in {"/health", "/ready"}
             assert (answer.status == 200) is open_to_all, (authorization, method, route)
             if route.startswith("/mcp") and answer.status == 401:
                 assert answer.headers["www-authenticate"].startswith("Bearer")
@@ -154,12 +169,29 @@ def test_a_key_is_good_for_its_profiles_alone_and_no_longer_than_it_is_there(gua
 
 @pytest.mark.plan(49)
 def test_keys_that_cannot_be_read_are_no_keys(guarded: Guarded):
-    guarded.keys.file.write_text("[{}]", encoding="utf-8")
+    guarded.credentials.close()
     keyed = guarded.right | {"authorization": f"Bearer {guarded.key}"}
     answer = guarded.ask(path="/mcp/small", headers=keyed)
     assert answer.status == 401
     assert "no key works" in answer.json["error"]["message"]
     assert guarded.ask(headers=guarded.right).status == 401
+
+
+def test_a_key_that_cannot_be_checked_now_is_not_called_a_bad_one(
+    guarded: Guarded, monkeypatch: pytest.MonkeyPatch
+):
+    def is_away(_shown: str) -> GoodKey:
+        raise StoreAway("the database cannot be reached")
+
+    monkeypatch.setattr(guarded.keys, "good", is_away)
+    answer = guarded.ask(headers=guarded.right)
+    assert (answer.status, answer.code) == (503, "store_away")
+    assert answer.headers["retry-after"] == "1"
+    assert "www-authenticate" not in answer.headers
+    assert not guarded.reached
+    with pytest.raises(HttpRefusal) as refused:
+        guarded.edge._scraper(guarded.right)
+    assert (refused.value.status, refused.value.code) == (503, "store_away")
 
 
 def test_health_tells_nothing(guarded: Guarded):
@@ -284,26 +316,28 @@ def test_a_body_that_does_not_come_is_not_waited_for(
         sent.append(message)
 
     headers = [(name.encode(), value.encode()) for name, value in guarded.right.items()]
-    asyncio.run(
-        guarded.edge(
-            {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}, receive, send
-        )
-    )
+    asked = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}
+    asyncio.run(guarded.edge({**asked, "client": ("127.0.0.1", 1)}, receive, send))
     assert sent[0]["status"] == 408
     assert guarded.request_limiter.running == 0
 
 
 @pytest.mark.plan(13)
 def test_beyond_the_bound_one_is_told_to_come_again(guarded: Guarded):
+    owner, other = (Quota("key:owner"),), (Quota("somebody else"),)
+    small = guarded.right | {"authorization": f"Bearer {guarded.key}"}
     for _ in range(2):
-        guarded.request_limiter.enter("key:owner@default")
-    answer = guarded.ask(headers=guarded.right)
+        guarded.request_limiter.enter(owner)
+    for path in ("/mcp", "/mcp/small"):  # whatever profile they want
+        answer = guarded.ask(path=path, headers=guarded.right)
+        assert (answer.status, answer.code) == (429, "too_many_requests")
+        assert int(answer.headers["retry-after"]) >= 1
+        assert answer.json["error"]["data"]["retry_after_s"] >= 1
+    assert guarded.ask(path="/mcp/small", headers=small).status == 200
+    guarded.request_limiter.enter(other)
+    answer = guarded.ask(path="/mcp/small", headers=small)
     assert (answer.status, answer.code) == (503, "overloaded")
-    assert int(answer.headers["retry-after"]) >= 1
-    assert guarded.ask(path="/mcp/small", headers=guarded.right).status == 200
-    guarded.request_limiter.enter("somebody else")
-    assert guarded.ask(path="/mcp/small", headers=guarded.right).code == "overloaded"
-    guarded.request_limiter.leave("key:owner@default")
+    guarded.request_limiter.leave(owner)
     assert guarded.ask(headers=guarded.right).status == 200
     assert guarded.request_limiter.running == 2
 
@@ -315,3 +349,25 @@ def test_every_refusal_is_json_with_a_remedy(guarded: Guarded):
         assert answer.headers["connection"] == "close"
         error = json.loads(answer.body)["error"]
         assert ";" in error["message"]
+
+
+@pytest.mark.plan(13)
+def test_a_key_has_a_rate_and_so_have_all_of_its_tenant(tmp_path: Path):
+    guarded = Guarded(tmp_path, rate=3, tenant_rate=5)
+    limited = guarded.keys.add("limited", KeyTerms(rate=1))
+
+    def asked(token: str, method: str = "POST", path: str = "/mcp") -> Answer:
+        headers = guarded.right | {"authorization": f"Bearer {token}"}
+        return guarded.ask(method, path, headers)
+
+    assert asked(limited).status == 200
+    refused = asked(limited)
+    assert (refused.status, refused.code) == (429, "too_many_requests")
+    assert 30 < int(refused.headers["retry-after"]) <= 60
+    assert asked(limited, "GET").status == 429  # a stream is a request too
+    assert [asked(guarded.token).status for _ in range(4)] == [200, 200, 200, 429]
+    assert asked(guarded.key, path="/mcp/small").status == 200
+    over = asked(guarded.key, path="/mcp/small")
+    assert over.status == 429
+    assert "tenant:default" in over.json["error"]["message"]
+    assert asked("tc_wrong").status == 401

@@ -67,13 +67,16 @@ class TalkingServer:
 
 class TalkingServers:
     def __init__(self, _crib: Crib) -> None:
-        self.all: dict[str, TalkingServer] = {}
+        self.made: dict[str, TalkingServer] = {}
 
     def of(self, principal: Principal) -> TalkingServer:
-        return self.all.setdefault(principal.caller.id, TalkingServer(principal))
+        return self.made.setdefault(principal.caller.id, TalkingServer(principal))
+
+    def all(self) -> tuple[TalkingServer, ...]:
+        return ()  # none that has sets to send
 
     def close(self) -> None:
-        self.all.clear()
+        self.made.clear()
 
 
 class Visit:
@@ -85,7 +88,7 @@ class Visit:
 
     @property
     def server(self) -> TalkingServer:
-        return next(iter(self._servers.all.values()))
+        return next(iter(self._servers.made.values()))
 
     def headers(self, **more: str) -> dict[str, str]:
         named = {"MCP_Session_Id": self.session} if self.session else {}

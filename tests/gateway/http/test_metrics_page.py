@@ -12,7 +12,7 @@ from tests.gateway.daemons import INITIALIZE, Answer, Reached, bare, request, se
 from tests.observe.prometheus_page import PageSamples, read_page
 from tests.waiting import until_async
 from toolcrib.crib import Crib
-from toolcrib.gateway import Keys
+from toolcrib.gateway import KeyTerms, keys_in
 from toolcrib.gateway.credentials import AccessDenied, Authenticator
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.server import GatewayServers
@@ -29,7 +29,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def metrics_key(settings: Settings) -> str:
-    return Keys(settings.state_folder).add("prometheus", metrics=True)
+    return keys_in(settings.state_folder).add("prometheus", KeyTerms(scopes=("metrics",)))
 
 
 async def scraped(port: int, key: str) -> Answer:
@@ -83,11 +83,11 @@ def test_its_key_opens_it_and_nothing_else_and_no_other_key_does(tmp_path: Path)
             opened = {"Authorization": f"Bearer {key}", **JSON}
             refused = await request(at.port, "POST", "/mcp", opened, body)
             assert (refused.status, refused.code) == (403, "forbidden")
-            authenticator = Authenticator(settings.gateway, Keys(settings.state_folder))
+            authenticator = Authenticator(settings.gateway, keys_in(settings.state_folder))
             for profile in ("default", "", "/metrics", "metrics"):
                 with pytest.raises(AccessDenied):
                     authenticator.keyed(key, profile)
-            Keys(settings.state_folder).remove("prometheus")
+            keys_in(settings.state_folder).remove("prometheus")
             assert (await scraped(at.port, key)).code == "unauthorized"
             other_host = {"Host": "evil.example", "Authorization": f"Bearer {key}"}
             assert (await request(at.port, "GET", "/metrics", other_host)).status == 421
@@ -131,9 +131,11 @@ def test_what_happened_and_how_things_stand_is_there(tmp_path: Path):
             key = metrics_key(settings)
 
             async def told() -> bool:
-                return bool(samples(await scraped(at.port, key)).get("toolcrib_tokens_total"))
+                found = samples(await scraped(at.port, key))
+                tokens = {what for what, _ in found.get("toolcrib_tokens_total", {})}
+                return {"eager", "sent"} <= tokens and "toolcrib_calls_total" in found
 
-            await until_async(told)
+            await until_async(told, "what happened is counted")
             found = samples(await scraped(at.port, key))
         check_page(found)
 

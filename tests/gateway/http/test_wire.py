@@ -29,7 +29,7 @@ from tests.waiting import HANG_S, until_async
 from toolcrib.crib import Crib
 from toolcrib.execute import ArgumentCheck
 from toolcrib.execute.arguments import CheckedArguments
-from toolcrib.gateway import Keys
+from toolcrib.gateway import keys_in
 from toolcrib.gateway.server import GatewayServers
 from toolcrib.http import web_server
 from toolcrib.model import Json, ToolInfo
@@ -124,7 +124,7 @@ def test_requests_that_are_dear_to_check_are_refused(tmp_path: Path):
 
 @pytest.mark.plan(49)
 def test_a_session_is_its_owners_alone(tmp_path: Path):
-    keys = Keys(bare().state_folder)
+    keys = keys_in(bare().state_folder)
     key = keys.add("other")
 
     async def scenario(port: int, token: str) -> None:
@@ -231,7 +231,7 @@ def test_too_much_at_once_is_refused_before_the_rest_is_done(tmp_path: Path):
                 group.create_task(one(runtime.port, runtime.token, number))
             # Whoever is refused does not wait for those who are not.
             await until_async(lambda: len(answers) == wanted - most)
-            assert {answer.status for answer in answers} == {503}
+            assert {answer.status for answer in answers} == {429}
             assert all(int(answer.headers["retry-after"]) >= 1 for answer in answers)
             made[0].let_go.set()
             await until_async(lambda: len(answers) == wanted)
@@ -248,7 +248,8 @@ def test_a_steady_stream_of_searches_is_served(tmp_path: Path):
             await asyncio.sleep(number / 100)
             query = ("read a file", "what time is it")[number % 2]
             answer = await call(port, token, "tool_search", id=number, queries=[query])
-            while answer.status == 503:  # a machine that stands still for a second makes a queue
+            # A machine that stands still for a second makes a queue.
+            while answer.status in {429, 503}:
                 await asyncio.sleep(float(answer.headers["retry-after"]))
                 answer = await call(port, token, "tool_search", id=number, queries=[query])
             assert json.loads(answer.body)["id"] == number

@@ -4,15 +4,19 @@
 - *names*: no name and no pattern of the operator could mean the tools of two sources.
 - *loads*: no MCP server asks for more of each request than was agreed.
 - *profiles*: each profile of the gateway shows something, and each pattern in it fits something.
+- *gateway*: it can be served as the settings say, and who would reach it then.
 """
 
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
+from pathlib import Path
 
 from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
 from toolcrib.crib import inventory_of
-from toolcrib.gateway import local_principal
+from toolcrib.errors import ConfigError
+from toolcrib.gateway import Binding, local_principal
 from toolcrib.model import Entry
 from toolcrib.names import bars, grants, source_names
 from toolcrib.session import Prices
@@ -23,6 +27,8 @@ CONFIG = "config"
 NAMES = "names"
 LOADS = "loads"
 PROFILES = "profiles"
+GATEWAY = "gateway"
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
 MOST_NAMED = 3
 LOADS_REMEDY = (
     "decide in its entry by `always_load` or `defer`; `mcp.always_load = false` ignores what"
@@ -169,3 +175,25 @@ def _source_ids(context: CheckContext, entries: Iterable[Entry]) -> Sequence[str
 
 def _any_source(pattern: str, sources: Iterable[str]) -> bool:
     return any(fnmatchcase(each, pattern) for each in sources)
+
+
+def check_gateway(context: CheckContext) -> Iterator[Diagnosis]:
+    """Where it would be bound, and how. Nothing is bound for it."""
+    settings = context.settings.gateway
+    try:
+        binding = Binding.of(settings)
+        binding.certificate()
+    except ConfigError as error:
+        problem, _, remedy = str(error).rpartition("; ")
+        yield Diagnosis(GATEWAY, "problem", problem, remedy)
+        return
+    where = binding.url(settings.port) if settings.port else f"{binding.address}, any free port"
+    yield Diagnosis(GATEWAY, "ok", f"HTTP is served at {where} ({binding.protection})")
+    if binding.tls:
+        yield from _check_key(binding.tls[1])
+
+
+def _check_key(key: Path) -> Iterator[Diagnosis]:
+    if stat.S_IMODE(key.stat().st_mode) & OTHERS:
+        message = f"{key}, the key of the gateway's certificate, can be read by others"
+        yield Diagnosis(GATEWAY, "warning", message, f"chmod 600 {key}")

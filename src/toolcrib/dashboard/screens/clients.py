@@ -70,7 +70,7 @@ def clients_screen(view: PageView, seen: ClientsView) -> h.Element:
 
 _CLIENTS = ("Client", "Mode", "Caller", "Sees", "Saved", "Now")
 _PROFILES = ("Profile", "Mode", "Tools")
-_KEYS = ("Key", "Profiles", "Made", "Last used", "Take back")
+_KEYS = ("Key", "Profiles", "Made", "Last used", "Expires", "Take back")
 _CONVERSATIONS = ("Conversation", "Client", "Last", ">Searches", ">Calls")
 
 
@@ -126,7 +126,8 @@ def _key(view: PageView, key: KeyView) -> h.Element:
         spelt_short(key.name, 64),
         spelt_short(", ".join(key.profiles), 80),
         _day(key.made_at),
-        moment(key.used_at) if key.used_at else "not as far as the log goes back",
+        moment(key.used_at) if key.used_at else "never",
+        _day(key.expires_at) if key.expires_at else "never",
         h.div(".row-action")[button(view, "remove_key", (key.name,), key.name)],
     )
 

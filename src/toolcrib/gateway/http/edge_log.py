@@ -27,7 +27,9 @@ METHODS: Final = frozenset(
     notifications/cancelled notifications/progress notifications/roots/list_changed""".split()
 )
 _METHOD: Final = re.compile(rb'"method"\s*:\s*"([A-Za-z/_]{1,64})"')
-_PATHS: Final = frozenset({"/mcp", "/mcp/*", "/health", "/metrics"})
+_PATHS: Final = frozenset(
+    {"/mcp", "/mcp/*", "/health", "/ready", "/metrics", "/.well-known/oauth-protected-resource"}
+)
 _VERBS: Final = frozenset({"GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "PATCH"})
 
 _log = logging.getLogger(__name__)
@@ -35,21 +37,25 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class EdgeRequest:
-    """A request that is served or refused. `who` and `what` are there once they are known."""
+    """A request that is served or refused. `who` and `what` are there once they are known.
+
+    `client` is the address that it comes from.
+    """
 
     verb: str
     path: str
+    client: str = ""
     who: str = ""
     what: str = ""
     status: int = 0
     began: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def of(cls, scope: Scope) -> "EdgeRequest":
+    def of(cls, scope: Scope, client: str = "") -> "EdgeRequest":
         """The request of a scope. Nobody knows yet whether there is such a profile."""
         verb, path = scope["method"], scope["path"]
         path = "/mcp/*" if path.startswith("/mcp/") else path
-        return cls(verb if verb in _VERBS else OTHER, path if path in _PATHS else OTHER)
+        return cls(verb if verb in _VERBS else OTHER, path if path in _PATHS else OTHER, client)
 
     def read(self, headers: Mapping[str, str], body: bytes) -> None:
         """Note which method of MCP it is, if there is one of that name."""
@@ -115,6 +121,7 @@ class EdgeLog:
         fields: dict[str, str | int | float] = {
             "verb": request.verb,
             "path": request.path,
+            "client": request.client,
             "who": request.who,
             "what": request.what,
             "status": request.status,

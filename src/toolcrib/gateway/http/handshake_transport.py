@@ -15,7 +15,7 @@ This is the only module that knows the SDK's transport from within.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import Any
@@ -49,6 +49,16 @@ _ACCEPTED = frozenset({"application/json", "text/event-stream"})
 _log = logging.getLogger(__name__)
 
 
+def opens_session(headers: Mapping[str, str]) -> bool:
+    """Whether a POST with these headers begins a session of the handshake era."""
+    return "mcp-session-id" not in headers and _is_handshake(headers)
+
+
+def _is_handshake(headers: Mapping[str, str]) -> bool:
+    version = headers.get("mcp-protocol-version")
+    return version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
+
+
 class HttpSessionManager(StreamableHTTPSessionManager):
     """The SDK's, with our transport for sessions. The guard has checked and read each request."""
 
@@ -56,13 +66,16 @@ class HttpSessionManager(StreamableHTTPSessionManager):
         super().__init__(server.mcp_server, **sdks)
         self._server = server
 
+    @property
+    def has_sessions(self) -> bool:
+        """Whether a client of the handshake era may come again."""
+        return bool(self._server_instances)
+
     async def handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
         headers = scope.get(HEADERS, {})
         session = self._server_instances.get(headers.get("mcp-session-id", ""))
-        version = headers.get("mcp-protocol-version")
-        is_handshake = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
-        if session and is_handshake and scope["method"] == "POST":
+        if session and _is_handshake(headers) and scope["method"] == "POST":
             await session.handle_request(scope, receive, send)
         else:
             await self._handle_request(scope, receive, send)

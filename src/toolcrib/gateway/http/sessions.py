@@ -1,7 +1,7 @@
 """What serves each principal over HTTP: a transport of their own, so that no session crosses."""
 
 import asyncio
-from typing import NamedTuple
+from itertools import islice
 
 from toolcrib.gateway.http.handshake_transport import HttpSessionManager
 from toolcrib.gateway.principal import Principal
@@ -12,70 +12,99 @@ from toolcrib.model import Json
 
 IDLE_S = 30 * 60.0
 MOST_SESSIONS = 500
+MOST_PRINCIPALS = 256
+LOOKED_AT = 16
+"""So many of the oldest are looked at for one that is idle."""
 
 
-class PrincipalTransport(NamedTuple):
-    """The app that answers one principal, the task behind it, and what ends that."""
+class PrincipalTransport:
+    """Answers one principal, until `end`."""
 
-    app: App
-    ending: asyncio.Event
-    task: asyncio.Task[None]
+    def __init__(self, manager: HttpSessionManager) -> None:
+        self._manager = manager
+        self._running = 0
+        self._ready, self._ending = asyncio.Event(), asyncio.Event()
+        self.task = asyncio.create_task(self._run())
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody would miss it: it has no session, and no request runs."""
+        return not self._running and not self._manager.has_sessions
+
+    def end(self) -> None:
+        """End its sessions soon; the task is done then."""
+        self._ending.set()
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        self._running += 1
+        try:
+            await self._ready.wait()
+            await self._manager.handle_request(scope, receive, send)
+        finally:
+            self._running -= 1
+
+    async def _run(self) -> None:
+        """The manager's own task: it has to be entered and left in one."""
+        async with self._manager.run():
+            self._ready.set()
+            await self._ending.wait()
 
 
 class HttpSessions:
-    """One session manager a principal, started when they first come."""
+    """One session manager a principal, started when they first come.
+
+    Of too many, those that came longest ago and have nothing open make room.
+    """
 
     def __init__(
         self, servers: GatewayServers, security: TransportSecuritySettings, body_bytes: int
     ) -> None:
         self._servers, self._security, self._body_bytes = servers, security, body_bytes
-        self._transports: dict[tuple[str, str], PrincipalTransport] = {}
+        self._transports: dict[Principal, PrincipalTransport] = {}
+        self._ended: set[asyncio.Task[None]] = set()
 
     def of(self, principal: Principal) -> App:
         """The app that answers this principal."""
-        key = principal.id, principal.profile.name
-        if key not in self._transports:
-            self._transports[key] = self._start(principal)
-        return self._transports[key].app
+        transport = self._transports.pop(principal, None) or self._start(principal)
+        self._transports[principal] = transport  # the one used last is at the end
+        if len(self._transports) > MOST_PRINCIPALS:
+            self._make_room()
+        return transport.app
 
     def principals(self) -> list[Json]:
         """Who has come so far, and for which profile."""
-        return [
-            {"principal": principal, "profile": profile} for principal, profile in self._transports
-        ]
+        return [{"principal": each.id, "profile": each.profile.name} for each in self._transports]
 
     async def close(self) -> None:
         """End every session."""
-        await self.drop(frozenset(principal for principal, _ in self._transports))
+        await self.drop(frozenset(each.id for each in self._transports))
 
     async def drop(self, principals: frozenset[str]) -> None:
         """End the sessions of these principals."""
-        keys = [key for key in self._transports if key[0] in principals]
-        ended = [self._transports.pop(key) for key in keys]
+        gone = [each for each in self._transports if each.id in principals]
+        ended = [self._transports.pop(each) for each in gone]
         for each in ended:
-            each.ending.set()
+            each.end()
         await asyncio.gather(*(each.task for each in ended), return_exceptions=True)
 
-    def _start(self, principal: Principal) -> "PrincipalTransport":
-        manager = HttpSessionManager(
-            self._servers.of(principal),
-            security_settings=self._security,
-            session_idle_timeout=IDLE_S,
-            max_request_body_size=self._body_bytes,
-            max_sessions=MOST_SESSIONS,
+    def _make_room(self) -> None:
+        """End the first of the oldest that is idle."""
+        for principal, transport in islice(self._transports.items(), LOOKED_AT):
+            if transport.is_idle:
+                del self._transports[principal]
+                transport.end()
+                self._ended.add(transport.task)
+                transport.task.add_done_callback(self._ended.discard)
+                return
+
+    def _start(self, principal: Principal) -> PrincipalTransport:
+        return PrincipalTransport(
+            HttpSessionManager(
+                self._servers.of(principal),
+                security_settings=self._security,
+                session_idle_timeout=IDLE_S,
+                max_request_body_size=self._body_bytes,
+                max_sessions=MOST_SESSIONS,
+            )
         )
-        ready, ending = asyncio.Event(), asyncio.Event()
-        task = asyncio.create_task(_run(manager, ready, ending))
-
-        async def app(scope: Scope, receive: Receive, send: Send) -> None:
-            await ready.wait()
-            await manager.handle_request(scope, receive, send)
-
-        return PrincipalTransport(app, ending, task)
-
-
-async def _run(manager: HttpSessionManager, ready: asyncio.Event, ending: asyncio.Event) -> None:
-    """The manager's own task: it has to be entered and left in one."""
-    async with manager.run():
-        ready.set()
-        await ending.wait()
