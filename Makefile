@@ -10,7 +10,7 @@ WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test clients browser soak check format bench extras shape clean
+.PHONY: help run test clients browser postgres soak check format bench extras shape clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -28,6 +28,10 @@ clients: $(VENV)/.dev ## Try the gateway with real clients and the conformance s
 browser: $(VENV)/.browser ## Try the dashboard in Chromium (--screenshots in ARGS makes those of the guide anew)
 	$(BIN)/python scripts/install_browser.py
 	$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
+
+postgres: $(VENV)/.dev ## Try the shared store on Debian's PostgreSQL too (PG_BIN names another)
+	$(BIN)/python scripts/install_postgres.py
+	PG_BIN=$(or $(PG_BIN),/usr/lib/postgresql/15/bin) $(BIN)/python -m pytest tests/store/postgres tests/contracts tests/cli/test_db.py tests/cli/test_db_copy.py --numprocesses=$(WORKERS) $(ARGS)
 
 soak: $(VENV)/.dev ## Run the tests of security and reliability at full size, one by one
 	TOOLCRIB_SOAK=1 $(BIN)/python -m pytest -m plan -o faulthandler_timeout=1800 --durations=15 $(ARGS)
@@ -64,7 +68,7 @@ bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...)
 	$(if $(CATALOGS),$(BIN)/python -m benchmarks.gateway --catalogs $(CATALOGS))
 
 extras: $(VENV)/.extras ## Test what needs optional packages (installs PyTorch)
-	$(BIN)/python -m pytest -m extras tests/benchmarks tests/embed tests/training $(ARGS)
+	$(BIN)/python -m pytest -m extras tests/benchmarks tests/embed tests/training --numprocesses=2 --dist=worksteal $(ARGS)
 
 shape: $(VENV)/.created ## Print the shape of the code next to that of its peers
 	@$(BIN)/python scripts/shape.py $(ARGS)

@@ -36,6 +36,7 @@ from toolcrib import Crib, Settings
 from toolcrib.model import JsonObject
 from toolcrib.settings import ApprovalRule, ApprovalSettings
 from toolcrib.sources.mcp import McpServers, refresh_all
+from toolcrib.store import FileStores, StorePlaces
 
 NAME = "call_overhead"
 CALLS, WARM_UP = 1_000, 50
@@ -150,7 +151,7 @@ def _learned(server: Server, folder: Path) -> Path:
     config = folder / "mcp.json"
     entry = {"command": server.command, "args": server.args}
     config.write_text(json.dumps({"mcpServers": {"bench": entry}}), encoding="utf-8")
-    found = McpServers.open([config], folder)
+    found = McpServers.open([config], FileStores(StorePlaces(folder)))
     try:
         errors = [done.error for done in refresh_all(found.sources) if done.error]
     finally:
@@ -176,7 +177,7 @@ async def _direct(server: Server) -> AsyncGenerator[OneCall]:
 @asynccontextmanager
 async def _through_crib(server: Server, config: Path) -> AsyncGenerator[OneCall]:
     """A crib that knows the server and has not started it."""
-    found = McpServers.open([config], config.parent)
+    found = McpServers.open([config], FileStores(StorePlaces(config.parent)))
     allowing = ApprovalSettings(rules=(ApprovalRule(verdict="allow"),))
     with closing(found), Crib(Settings(store=":memory:", approval=allowing)) as crib:
         crib.add_source(*found.sources)

@@ -8,26 +8,38 @@ alone, so that forty of them are up in a moment; the handshake and the 2026-07-2
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 INFO = {"name": "dump", "version": "1"}
 CAPABILITIES = {"tools": {}}
 MODERN = "2026-07-28"
 
+ListTools: TypeAlias = Callable[[], Sequence[Any]]
+CallTool: TypeAlias = Callable[[Mapping[str, Any]], str]
+
 
 def main() -> None:
-    tools = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))["tools"]
+    serve(lambda: read_tools(Path(sys.argv[1])), lambda called: json.dumps(called.get("arguments")))
+
+
+def read_tools(file: Path) -> Sequence[Any]:
+    """What stands in it now."""
+    return json.loads(file.read_text(encoding="utf-8"))["tools"]
+
+
+def serve(tools: ListTools, call: CallTool) -> None:
+    """Answer until the client hangs up. `call` gets the parameters of a call, and says its text."""
     for line in sys.stdin:
         message = json.loads(line)
         if "id" in message and "method" in message:
-            answer = {"jsonrpc": "2.0", "id": message["id"], **_answer(message, tools)}
+            answer = {"jsonrpc": "2.0", "id": message["id"], **_answer(message, tools, call)}
             sys.stdout.write(json.dumps(answer) + "\n")
             sys.stdout.flush()
 
 
-def _answer(message: Mapping[str, Any], tools: list[Any]) -> dict[str, Any]:
+def _answer(message: Mapping[str, Any], tools: ListTools, call: CallTool) -> dict[str, Any]:
     match message["method"]:
         case "initialize":
             version = message["params"]["protocolVersion"]
@@ -37,9 +49,9 @@ def _answer(message: Mapping[str, Any], tools: list[Any]) -> dict[str, Any]:
             found = {"supportedVersions": [MODERN], "capabilities": CAPABILITIES}
             return _cacheable(message, {**found, "serverInfo": INFO})
         case "tools/list":
-            return _cacheable(message, {"tools": tools})
+            return _cacheable(message, {"tools": [*tools()]})
         case "tools/call":
-            words = json.dumps(message["params"].get("arguments"))
+            words = call(message["params"])
             return _result(message, {"content": [{"type": "text", "text": words}]})
         case "ping":
             return {"result": {}}

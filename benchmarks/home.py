@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,15 +20,16 @@ class Unusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A folder for Toolcrib to live in, and the Python that has it installed."""
+    """A folder for Toolcrib to live in, the Python that has it installed, variables it needs."""
 
     folder: Path
     python: Path = Path(sys.executable)
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def env(self) -> dict[str, str]:
         """No more than clients leave to what they start: so all find the same daemon."""
-        return {"PATH": os.environ["PATH"], "HOME": str(self.folder)}
+        return {"PATH": os.environ["PATH"], "HOME": str(self.folder), **self.variables}
 
     @property
     def configuration(self) -> Path:

@@ -206,6 +206,11 @@ REQUIRED: Mapping[int, Required] = {
     98: Required("No link or cookie of the dashboard is written down, and MCP leads to no page."),
     99: Required("The dashboard is on loopback alone, and nobody else is at its address there."),
     100: Required("A call that is held goes on when the operator allows it, once, and else ends."),
+    105: Required("No token opens the gateway that its issuer has not signed, for it and for now."),
+    106: Required("Tokens of strangers make the gateway ask the provider seldom, and nobody else."),
+    111: Required("Beyond loopback nothing is bound without TLS or a proxy, and named hosts."),
+    112: Required("Only a trusted proxy says where a client is, and only it comes without TLS."),
+    113: Required("After SIGTERM what runs is finished, and nothing that lasts is begun."),
 }
 
 

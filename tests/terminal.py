@@ -5,6 +5,7 @@ import fcntl
 import os
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -52,7 +53,7 @@ def at_terminal(
         stderr=theirs,
         env={**os.environ, "TERM": "xterm-256color", **(env or {})},
         start_new_session=True,
-        preexec_fn=_take_terminal,  # noqa: PLW1509 - one system call, and no lock
+        preexec_fn=_take_terminal,  # noqa: PLW1509 - two system calls, and no lock
     )
     os.close(theirs)
     written, typed, left = b"", "", list(answers)
@@ -69,7 +70,11 @@ def at_terminal(
 
 
 def _take_terminal() -> None:
-    """Make standard input the terminal of this session, so that Ctrl-C is a signal."""
+    """Make standard input the terminal of this session, so that Ctrl-C is a signal.
+
+    A job in the background is started with that signal ignored, and so would be what it starts.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 

@@ -11,7 +11,7 @@ import pytest
 import toolcrib
 
 ROOT = Path(toolcrib.__file__).parent
-INNER = ("sources.apps", "sources.mcp")
+INNER = ("sources.apps", "sources.mcp", "store.postgres")
 PUBLIC = "adapters"
 """No door of its own: it is one module a framework, each promised to users."""
 TWINS = ("index/memory/", "index/sqlite/")

@@ -24,6 +24,7 @@ _FAKE = "it is a fake that takes its time, however long the test waits for it"
 EXCEPTIONS = {
     "conformance/tools.py::logs": _FAKE,
     "conformance/tools.py::progresses": _FAKE,
+    "deploy/replica_server.py::call": _FAKE,
     "embed/loopback.py::drip": _FAKE,
     "gateway/echo_servers.py::EchoServer": _FAKE,
     "sources/mcp/fake_npx.py::install": _FAKE,

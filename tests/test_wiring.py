@@ -26,6 +26,7 @@ SOURCE = Path(toolcrib.__file__).parent
 
 READ_ELSEWHERE = {
     "store": "settings/schema.py",
+    "stale_s": "wiring.py",  # with a database alone
     "index": "crib/live_index.py",
     "builtin_tools": "sources/settings_sources.py",
     "file_roots": "sources/builtin_tools.py",
@@ -47,11 +48,27 @@ READ_ELSEWHERE = {
     "observe.access_log": "gateway/daemon.py",
     "apps.enabled": "crib/inventory.py",
     "mcp.warm_up": "crib/searcher.py",
-    "gateway.port": "gateway/daemon.py",
+    "gateway.bind": "gateway/binding.py",
+    "gateway.port": "gateway/http/listener.py",
+    "gateway.tls_certificate": "gateway/binding.py",
+    "gateway.tls_key": "gateway/binding.py",
+    "gateway.behind_proxy": "gateway/binding.py",
+    "gateway.trusted_proxies": "gateway/binding.py",
+    "gateway.drain_s": "gateway/daemon.py",
     "gateway.mode": "gateway/principal.py",
     "gateway.hosts": "gateway/http/guard.py",
     "gateway.origins": "gateway/http/guard.py",
     "gateway.body_bytes": "gateway/http/guard.py",
+    "gateway.oauth.issuer": "gateway/oauth/tokens.py",
+    "gateway.oauth.resource": "gateway/oauth/resource_metadata.py",
+    "gateway.oauth.audience": "gateway/oauth/tokens.py",
+    "gateway.oauth.scopes": "gateway/credentials.py",
+    "gateway.oauth.groups_claim": "gateway/oauth/tokens.py",
+    "gateway.oauth.groups": "gateway/oauth/tokens.py",
+    "gateway.rate": "gateway/credentials.py",
+    "gateway.at_once": "gateway/credentials.py",
+    "gateway.tenant_rate": "gateway/credentials.py",
+    "gateway.tenant_at_once": "gateway/credentials.py",
     "gateway.idle_exit_s": "gateway/daemon.py",
     "dashboard.approve": "dashboard/server.py",
     "dashboard.hosts": "dashboard/process.py",
@@ -86,6 +103,9 @@ def wired() -> set[str]:
     read: set[str] = set()
     values = Settings.model_validate(
         {
+            "store": "postgresql://u@h/d",
+            "store_password_env": "PASSWORD",
+            "install_key_env": "KEY",
             "embed": {"api_key": Secret("x")},
             "observe": {"otlp": "http://127.0.0.1:1"},
             "search": {"learn": True},
@@ -96,13 +116,16 @@ def wired() -> set[str]:
     wiring.glossary_of(settings)
     wiring.policy_of(settings)
     wiring.retention_of(settings)
-    wiring.event_log_of(settings)
+    wiring.event_log_of(settings, wiring.file_stores_of(settings))
     wiring.tracer_of(settings, {})
     deferral = wiring.deferral_of(settings, None, None)
     wiring.session_options_of(settings, deferral)
     wiring.app_rules_of(settings)
     wiring.mcp_rules_of(settings)
     embedder_of(settings)
+    environ = {"PASSWORD": "x", "KEY": "00" * 32}
+    wiring.database_of(settings, environ)
+    wiring.shared_key_of(settings, environ)
     wiring.use_advice_of(settings, Pool(), PoolFacts.of, lambda **_: None)
     return read
 

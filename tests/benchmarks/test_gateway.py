@@ -72,11 +72,15 @@ def test_a_pool_is_of_whole_servers_and_one_to_call(
     assert json.loads((tmp_path / "s0.json").read_text())["tools"]
 
 
+def answer(message: Any, tools: list[Any]) -> dict[str, Any]:
+    return _answer(message, lambda: tools, lambda called: json.dumps(called.get("arguments")))
+
+
 @pytest.mark.parametrize("params", [{}, MODERN])
 def test_a_dump_server_speaks_both_eras(params: Any):
-    listed = _answer({"method": "tools/list", "params": params}, [{"name": "a"}])["result"]
+    listed = answer({"method": "tools/list", "params": params}, [{"name": "a"}])["result"]
     assert listed["tools"] == [{"name": "a"}]
     assert ("resultType" in listed, "ttlMs" in listed) == (bool(params), bool(params))
-    called = _answer({"method": "tools/call", "params": {"arguments": {"x": 1}, **params}}, [])
+    called = answer({"method": "tools/call", "params": {"arguments": {"x": 1}, **params}}, [])
     assert called["result"]["content"][0]["text"] == '{"x": 1}'
-    assert _answer({"method": "nothing", "params": params}, [])["error"]["code"] == -32601
+    assert answer({"method": "nothing", "params": params}, [])["error"]["code"] == -32601

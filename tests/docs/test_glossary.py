@@ -11,7 +11,7 @@ import toolcrib
 
 PAGE = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
 CODE = PAGE.partition("## Names in the code\n")[2]
-INNER_DOORS = ("sources.mcp", "sources.apps")
+INNER_DOORS = ("sources.mcp", "sources.apps", "store.postgres")
 NOUN = re.compile(r"[A-Z]\w*[a-z]\w*")
 
 

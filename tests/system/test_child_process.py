@@ -144,8 +144,9 @@ def left(launched: ChildProcess) -> None:
 
 
 def test_an_install_is_finished_though_nobody_waits_for_it(tmp_path: Path):
+    before = below(os.getpid())
     launched = installing(tmp_path / "done")
-    pids = below(os.getpid())
+    pids = below(os.getpid()) - before
     asyncio.run(launched.end())
     left(launched)
     until((tmp_path / "done").exists)
@@ -154,16 +155,18 @@ def test_an_install_is_finished_though_nobody_waits_for_it(tmp_path: Path):
 
 
 def test_an_install_that_does_not_end_is_ended_after_a_while(tmp_path: Path):
+    before = below(os.getpid())
     launched = installing(tmp_path / "done", finish_s=0.5, lasts_s=600)
-    pids = below(os.getpid())
+    pids = below(os.getpid()) - before
     asyncio.run(launched.end())
     left(launched)
     assert left_of(pids) == {}
 
 
 def test_what_is_installed_is_ended_at_once(tmp_path: Path):
+    before = below(os.getpid())
     launched = installing(tmp_path / "done", lasts_s=600)
-    pids = below(os.getpid())
+    pids = below(os.getpid()) - before
     launched.settle()
     asyncio.run(launched.end())
     left(launched)

@@ -1,0 +1,96 @@
+"""What breaks during a run, and when. Each fault is over when its function returns."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from benchmarks.replicas.cluster import Cluster
+
+BLACK_HOLE_S, PAUSED_S, DOWN_S = 6.0, 7.0, 2.0
+SETTLE_S = 6.0
+"""How long clients go on after a fault, at least: a lost standby takes five to come back."""
+
+Fault = Callable[[Cluster], Awaitable[None]]
+
+
+class Broken(NamedTuple):
+    """A fault that was: from when to when, by the monotonic clock."""
+
+    name: str
+    began: float
+    ended: float
+
+
+async def kill_database(cluster: Cluster) -> None:
+    """Kill -9, and start again."""
+    await asyncio.to_thread(cluster.pair.kill)
+    await asyncio.sleep(DOWN_S)
+    await asyncio.to_thread(cluster.pair.start)
+
+
+async def kill_replica(cluster: Cluster) -> None:
+    """Kill -9 of the second one, and start it again."""
+    victim = cluster.replicas[1]
+    await asyncio.to_thread(victim.kill)
+    await asyncio.sleep(DOWN_S)
+    victim.start()
+    await victim.wait_ready()
+
+
+async def black_hole(cluster: Cluster) -> None:
+    """The network to the database swallows everything for a while."""
+    cluster.network.hold()
+    await asyncio.sleep(BLACK_HOLE_S)
+    cluster.network.let_go()
+
+
+async def reset(cluster: Cluster) -> None:
+    """Every connection to the database is reset, several times."""
+    for _ in range(3):
+        cluster.network.reset()
+        await asyncio.sleep(0.3)
+
+
+async def pause_database(cluster: Cluster) -> None:
+    """SIGSTOP, and SIGCONT after a while."""
+    await asyncio.to_thread(cluster.pair.pause)
+    await asyncio.sleep(PAUSED_S)
+    await asyncio.to_thread(cluster.pair.resume)
+
+
+async def fail_over(cluster: Cluster) -> None:
+    """The leader is killed for good, and the synchronous standby takes over."""
+    await asyncio.to_thread(cluster.pair.fail_over)
+    cluster.network.target = cluster.pair.leader.port
+    cluster.network.reset()
+
+
+FAULTS: Mapping[str, Fault] = {
+    "kill -9 of the database": kill_database,
+    "kill -9 of a replica": kill_replica,
+    "black hole, 6 s": black_hole,
+    "RST of all connections": reset,
+    "SIGSTOP of the database, 7 s": pause_database,
+    "failover to the standby": fail_over,
+}
+"""In the order in which they happen."""
+QUICK = tuple(FAULTS)[:2]
+
+
+async def break_things(
+    cluster: Cluster, names: Sequence[str], seconds: float, tell: Callable[[str], None]
+) -> list[Broken]:
+    """Let the faults happen, spread over so many seconds; returns when they are over too."""
+    began, broken = time.monotonic(), list[Broken]()
+    settled = began
+    for number, name in enumerate(names):
+        due = max(began + seconds * (number + 0.5) / len(names), settled)
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+        tell(name)
+        started = time.monotonic()
+        await FAULTS[name](cluster)
+        broken.append(Broken(name, started, time.monotonic()))
+        settled = time.monotonic() + SETTLE_S
+    await asyncio.sleep(max(settled, began + seconds) - time.monotonic())
+    return broken
