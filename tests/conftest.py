@@ -18,6 +18,8 @@ from toolcrib import wiring
 from toolcrib.embed import Embedder
 from toolcrib.settings import Settings
 
+pytest_plugins = ("tests.postgres",)
+
 # A loaded machine is slow now and then; that is no finding.
 settings.register_profile("toolcrib", deadline=None)
 settings.load_profile("toolcrib")
@@ -48,18 +50,27 @@ def pytest_collection_finish() -> None:
 FOLDERS = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def module_home(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """A home for what a whole file of tests shares, so that none of it is the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        _move_home(patch, tmp_path_factory.mktemp("module_home"))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home folder, in place of the user's; no `TOOLCRIB_*` variable is set."""
-    folder = tmp_path_factory.mktemp("home")
+    return _move_home(monkeypatch, tmp_path_factory.mktemp("home"))
+
+
+def _move_home(patch: pytest.MonkeyPatch, folder: Path) -> Path:
     for variable in [name for name in os.environ if name.startswith("TOOLCRIB_")]:
-        monkeypatch.delenv(variable)
-    for variable in FOLDERS:
-        monkeypatch.delenv(variable, raising=False)
-    for variable in ("OPENAI_API_KEY", "ENABLE_TOOL_SEARCH"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("USERPROFILE", str(folder))
+        patch.delenv(variable)
+    for variable in (*FOLDERS, "OPENAI_API_KEY", "ENABLE_TOOL_SEARCH"):
+        patch.delenv(variable, raising=False)
+    patch.setenv("HOME", str(folder))
+    patch.setenv("USERPROFILE", str(folder))
     return folder
 
 
