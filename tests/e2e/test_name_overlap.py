@@ -55,7 +55,7 @@ def settings(path: Path, *rules: ApprovalRule) -> Settings:
         builtin_tools=False,
         plugins=False,
         mcp_config=(path,),
-        approval=ApprovalSettings(servers="ask", rules=rules or RULES),
+        approval=ApprovalSettings(servers="ask", rules=rules or RULES, wait_s=0),
         session=SessionSettings(never_defer=("mcp_google_drive_*",)),
         gateway=GatewaySettings(profiles={"drive": PROFILE}),
     )
