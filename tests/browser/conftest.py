@@ -35,7 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="package")
-def browser() -> Generator["Browser"]:
+def browser(world: World) -> Generator["Browser"]:
+    """One for all tests. The world looks for what is left of it, and a browser starts processes."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - not everybody has it
 
     with sync_playwright() as playwright:

@@ -103,7 +103,8 @@ def nothing_left() -> Generator[None]:
     try:
         yield
     finally:
-        assert left_of(below(os.getpid()) - before) == {}
+        left = left_of(below(os.getpid()) - before)
+        assert not left, left
 
 
 def stores_in(state: Path) -> FileStores:
