@@ -65,7 +65,8 @@ def _by_form(query: Query, search: Search) -> Answer:
         case PatternQuery(pattern):
             return _pattern(query, search, pattern)
         case FreeQuery(text):
-            return _free(query, search, search.trace(text, depth=search.depth))
+            shown = limit_of(query, search)
+            return _free(query, search, search.trace(text, depth=search.depth, shown=shown))
 
 
 def namespaces(groups: EntryGroups, hidden: NameFilter) -> Mapping[str, int]:
