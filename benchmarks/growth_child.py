@@ -25,7 +25,6 @@ from numpy.typing import NDArray  # noqa: E402
 from toolcrib.access import Scope  # noqa: E402
 from toolcrib.crib import Crib, inventory_of  # noqa: E402
 from toolcrib.settings import Settings, load_settings  # noqa: E402
-from toolcrib.store import FileStores, StorePlaces  # noqa: E402
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp import McpSource
@@ -68,11 +67,20 @@ def list_tools(request: Request) -> Iterator[Figures]:
     listings = {each["name"]: each["tools"] for each in request["listings"]}
     entries = {name: request["servers"][name] for name in listings}
     folder = load_settings({}).state_folder
-    servers = McpServers.open_added({"mcpServers": entries}, {}, FileStores(StorePlaces(folder)))
+    servers = McpServers.open_added({"mcpServers": entries}, {}, _kept_in(folder))
     for source in servers.sources:
         _answer(source, listings[source.server])
     servers.close()
     yield {"tools": sum(map(len, listings.values()))}
+
+
+def _kept_in(folder: Path) -> Any:  # noqa: ANN401 - a checkout of before takes the folder itself
+    """Where the servers of this checkout keep what they list."""
+    try:
+        from toolcrib.store import FileStores, StorePlaces  # noqa: PLC0415 - no part of a start
+    except ImportError:
+        return folder
+    return FileStores(StorePlaces(folder))
 
 
 def settle(request: Request) -> Iterator[Figures]:

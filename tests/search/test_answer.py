@@ -19,7 +19,13 @@ from tests.workshop import (
 )
 from toolcrib.model import EXCLUDE_NOTHING, Answer, EntryGroups, NameFilter, Query, ToolInfo
 from toolcrib.search import Search, answer_query
-from toolcrib.search.answer import MOST_NAMESPACES, MOST_NEAREST, ONE_LINE, namespaces
+from toolcrib.search.answer import (
+    MOST_NAMESPACES,
+    MOST_NEAREST,
+    ONE_LINE,
+    namespaces,
+    visible_sizes,
+)
 from toolcrib.search.confidence import LOW
 from toolcrib.search.query_syntax import LONGEST_QUERY
 
@@ -368,7 +374,8 @@ def test_the_nearest_names_are_none_that_are_hidden(search: Search):
 
 def test_namespaces_are_the_largest_first_and_the_rest_summed_up():
     entries = pooled(*many(400), *SEEN)
-    counted = namespaces(EntryGroups.of(entries), EXCLUDE_NOTHING)
+    groups = EntryGroups.of(entries)
+    counted = namespaces(groups, visible_sizes(groups, EXCLUDE_NOTHING))
     assert len(counted) == MOST_NAMESPACES + 1
     assert list(counted.values())[:-1] == sorted(list(counted.values())[:-1], reverse=True)
     assert list(counted)[-1] == "others"

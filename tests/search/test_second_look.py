@@ -27,9 +27,10 @@ from toolcrib.access import Scope, search_filter
 from toolcrib.embed import CachedEmbedder, Embedder
 from toolcrib.index import Catalog, MemoryEngine, SqliteEngine
 from toolcrib.model import Capability, Entry, EntryGroups, Match, Query
-from toolcrib.search import Search, answer_query
+from toolcrib.search import PoolFacts, PoolProducts, Search, answer_query, named_products
 from toolcrib.search.confidence import BROAD
 from toolcrib.search.pipeline import no_look
+from toolcrib.search.rankings import rank_by_score
 from toolcrib.search.rules import Fusion
 from toolcrib.search.second_look import (
     CLOSED,
@@ -39,11 +40,17 @@ from toolcrib.search.second_look import (
     PRODUCT,
     UNASKED,
     SecondLook,
+    contenders,
     look_again,
 )
 from toolcrib.store import SqliteStore
 
+VERBS = "read", "delete", "list", "purge"
 QUERIES = ["read a text file", "send a message in Slack", "读取磁盘上的文本文件", "file", "issues"]
+
+TOOLS = pooled(
+    *(mcp(server, f"{verb}_file") for server in ("slack", "jira", "files") for verb in VERBS)
+)
 
 
 @contextmanager
@@ -130,7 +137,7 @@ def test_what_was_not_looked_at_has_no_lift():
 def test_what_is_beyond_the_first_stays_behind_in_its_order():
     fused = [Match(f"{n:03}", float(-n)) for n in range(LOOKED_AT + 20)]
     some = {match.id: 0.9 - n / 100 for n, match in enumerate(fused[:LOOKED_AT])}
-    again = SecondLook(some).reorder(fused)
+    again = SecondLook(some).reorder(fused[:LOOKED_AT], fused[LOOKED_AT:])
     assert fused[LOOKED_AT].score > again[LOOKED_AT - 1].score == again[LOOKED_AT].score
     assert {match.id for match in again[:LOOKED_AT]} == {m.id for m in fused[:LOOKED_AT]}
     assert [match.id for match in again[LOOKED_AT:]] == [m.id for m in fused[LOOKED_AT:]]
@@ -143,7 +150,7 @@ def test_what_is_beyond_the_first_stays_behind_in_its_order():
 def test_nothing_is_lost_and_no_score_rises_down_the_list(scores, seen):
     fused = [Match(id, score) for id, score in sorted(scores.items(), key=lambda each: -each[1])]
     some = {match.id: score for match, score in zip(fused, seen, strict=False)}
-    again = SecondLook(some).reorder(fused)
+    again = SecondLook(some).reorder(fused[:LOOKED_AT], fused[LOOKED_AT:])
     assert sorted(match.id for match in again) == sorted(scores)
     assert [m.score for m in again] == sorted((m.score for m in again), reverse=True)
 
@@ -154,6 +161,35 @@ def test_a_tool_that_destroys_stands_back_where_nothing_of_the_kind_was_asked():
     seen = look_again("show me the file", entries, {}, None)
     assert lifts(seen) == {destroys.name: -UNASKED}
     assert lifts(look_again("remove the file", entries, {}, None)) == {}
+
+
+@given(
+    st.lists(st.floats(-2, 2, allow_nan=False), min_size=len(TOOLS), max_size=len(TOOLS)),
+    st.sampled_from(["show the file", "delete the file", "show the file in Slack"]),
+    st.integers(1, 6),
+)
+def test_what_is_not_looked_at_could_not_have_been_shown(
+    scores: Sequence[float], text: str, shown: int
+):
+    known = PoolProducts(PoolFacts.of(TOOLS))
+    named = named_products(text, known)
+    fused = rank_by_score(dict(zip(TOOLS, scores, strict=True)))
+    tops = list[Sequence[Match]]()
+    for most in (None, shown):
+        every = ((match, TOOLS[match.id]) for match in fused)
+        first = contenders(text, every, named, most)
+        entries = [entry for _, entry in first]
+        seen = look_again(text, entries, {}, known, named)
+        again = seen.reorder([match for match, _ in first], fused[len(first) :])
+        assert sorted(match.id for match in again) == sorted(TOOLS)
+        tops.append(again[:shown])
+    assert tops[0] == tops[1]
+
+
+def test_what_is_far_below_is_not_looked_at():
+    fused = [Match(name, -float(place)) for place, name in enumerate(TOOLS)]
+    every = ((match, TOOLS[match.id]) for match in fused)
+    assert 2 < len(contenders("show the file", every, (), 2)) < len(TOOLS)
 
 
 @pytest.mark.parametrize("text", QUERIES)

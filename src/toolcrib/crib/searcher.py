@@ -27,6 +27,7 @@ from toolcrib.search import (
     answer_query,
     explain,
     explain_ranking,
+    no_look,
 )
 from toolcrib.settings import Settings
 from toolcrib.uses import UseAdvice
@@ -101,7 +102,7 @@ class Searcher:
             hidden=hidden,
             known_groups=partial(self._inventory.groups, entries),
             embed=partial(catalog.with_vectors, size=view.vector_size),
-            look=catalog.look,
+            look=catalog.look if catalog.reads_words else no_look,
             products=partial(self._pool_products, entries, hidden, (scope, query.kinds)),
             calibrated_cosines=catalog.calibrated_cosines,
             glossary=self._glossary,

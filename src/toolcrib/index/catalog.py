@@ -198,7 +198,7 @@ class Catalog:
         `closely` the text is read as entries are.
         """
         embedder = self._embedder
-        if embedder is None or not embedder.reads_words or self._is_waiting:
+        if embedder is None or not self.reads_words or self._is_waiting:
             return {}
         with self._engine.view() as view:
             hashes = view.text_hashes(entry.name for entry in entries)
@@ -220,6 +220,11 @@ class Catalog:
         texts = {each.name: embedded_text(each.given, bare=each.bare) for each in entries}
         by_text = self._cached(texts.values())
         return {name: by_text[text] for name, text in texts.items() if text in by_text}
+
+    @property
+    def reads_words(self) -> bool:
+        """Whether `look` can tell anything: the embedder tells words apart."""
+        return self._embedder is not None and self._embedder.reads_words
 
     @property
     def calibrated_cosines(self) -> bool:

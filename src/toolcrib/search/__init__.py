@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     )
     from toolcrib.search.facts import PoolFacts, StoredFacts, facts_of, facts_version
     from toolcrib.search.name_mentions import is_identifier
-    from toolcrib.search.pipeline import Search
+    from toolcrib.search.pipeline import Search, no_look
     from toolcrib.search.products import (
         NamedProduct,
         PoolProducts,
@@ -71,7 +71,7 @@ else:
             "explanation": ("Explanation", "Wording", "explain", "explanation_of_json"),
             "facts": ("PoolFacts", "StoredFacts", "facts_of", "facts_version"),
             "name_mentions": ("is_identifier",),
-            "pipeline": ("Search",),
+            "pipeline": ("Search", "no_look"),
             "products": (
                 "NamedProduct",
                 "PoolProducts",
@@ -127,6 +127,7 @@ __all__ = [
     "is_identifier",
     "named_products",
     "names_absent",
+    "no_look",
     "opposite_family",
     "parse_query",
     "plain_words",

@@ -65,16 +65,17 @@ def _by_form(query: Query, search: Search) -> Answer:
         case PatternQuery(pattern):
             return _pattern(query, search, pattern)
         case FreeQuery(text):
-            return _free(query, search, search.trace(text, depth=search.depth))
+            shown = limit_of(query, search)
+            return _free(query, search, search.trace(text, depth=search.depth, shown=shown))
 
 
-def namespaces(groups: EntryGroups, hidden: NameFilter) -> Mapping[str, int]:
+def namespaces(groups: EntryGroups, visible: Mapping[EntryTraits, int]) -> Mapping[str, int]:
     """How many visible capabilities there are from where; the smallest summed up.
 
     The largest come first, and of equal ones those whose names do.
     """
     counts, first = Counter[str](), dict[str, str]()
-    for traits, size in _visible_sizes(groups, hidden).items():
+    for traits, size in visible.items():
         label = _namespace(traits)
         counts[label] += size
         begins = name_stems(traits)[-1] or min(groups[traits])
@@ -86,7 +87,7 @@ def namespaces(groups: EntryGroups, hidden: NameFilter) -> Mapping[str, int]:
     )
 
 
-def _visible_sizes(groups: EntryGroups, hidden: NameFilter) -> Mapping[EntryTraits, int]:
+def visible_sizes(groups: EntryGroups, hidden: NameFilter) -> Mapping[EntryTraits, int]:
     """How many of each group are visible, by the shorter list of names; no group without any."""
     found = (entry for name in hidden.names if (entry := groups.entries.get(name)))
     listed = Counter(map(EntryTraits.of, found))
@@ -233,11 +234,11 @@ def _nothing_fits(query: Query, search: Search) -> Answer:
 def _with_names(answer: Answer, search: Search) -> Answer:
     """The answer with what there is: how many from where, and their names if they are few."""
     groups = search.groups()
+    sizes = visible_sizes(groups, search.hidden)
     names: dict[str, tuple[str, ...]] = {}
-    few = sum(_visible_sizes(groups, search.hidden).values()) <= MOST_NAMES
-    for entry in _visible(search) if few else ():
+    for entry in _visible(search) if sum(sizes.values()) <= MOST_NAMES else ():
         names[_namespace(entry)] = (*names.get(_namespace(entry), ()), entry.name)
-    return replace(answer, namespaces=namespaces(groups, search.hidden), names=names)
+    return replace(answer, namespaces=namespaces(groups, sizes), names=names)
 
 
 def _visible(search: Search) -> list[Entry]:

@@ -20,11 +20,11 @@ from toolcrib.search.confidence import (
 from toolcrib.search.fusion import VariantTrace, calibrated, fuse_all
 from toolcrib.search.languages import translation_weight
 from toolcrib.search.name_mentions import RESPELT, VERBATIM, is_identifier, mentioned_names
-from toolcrib.search.products import PoolProducts
+from toolcrib.search.products import PoolProducts, named_products
 from toolcrib.search.query_syntax import unwrapped
 from toolcrib.search.rankings import autocut, boosted, interleave, top_band
 from toolcrib.search.rules import SearchRules
-from toolcrib.search.second_look import LOOKED_AT, SecondLook, look_again
+from toolcrib.search.second_look import LOOKED_AT, SecondLook, contenders, look_again
 from toolcrib.search.task_parts import MOST_SUBQUERIES, subqueries, whole_weight
 from toolcrib.search.variants import query_variants
 from toolcrib.search.verbs import asks_the_world, verb_family
@@ -144,13 +144,15 @@ class Search:
     )
     """The entries that were looked at; None for one that is hidden or is not there."""
 
-    def trace(self, text: str, *, depth: int | None) -> SearchTrace:
+    def trace(self, text: str, *, depth: int | None, shown: int | None = None) -> SearchTrace:
         """Correct, rewrite, look up, fuse, cut.
 
-        `depth` is how far down each arm looks; None: to the end.
+        `depth` is how far down each arm looks; None: to the end. `shown` is how many places matter:
+        what cannot come among them is not looked at again. None: all do.
         """
         corrected = self.view.speller().correct(text, may_say=self._may_say)
-        return _with_corrections(self._trace_task(corrected.text, depth), corrected.corrections)
+        trace = self._trace_task(corrected.text, depth, shown)
+        return _with_corrections(trace, corrected.corrections)
 
     def sees(self, id: str) -> bool:
         """Whether this one is visible to the caller."""
@@ -224,7 +226,7 @@ class Search:
             return not self.hidden
         return bool(index.lookup(Variant(word, terms=(word,)), limit=1, exclude=self.hidden))
 
-    def _trace_task(self, text: str, depth: int | None) -> SearchTrace:
+    def _trace_task(self, text: str, depth: int | None, shown: int | None) -> SearchTrace:
         """The trace of a text, and of its parts if it asks for several things.
 
         Such a text and its parts are read closely.
@@ -232,8 +234,10 @@ class Search:
         several = subqueries(text)
         if several and self._is_name(text):
             several = ()
-        whole = self._trace_one(text, depth, closely=bool(several))
-        if not several or self.rules.fusion == "rrf":
+        if not several:
+            return self._trace_one(text, depth, closely=False, shown=shown)
+        whole = self._trace_one(text, depth, closely=True)
+        if self.rules.fusion == "rrf":
             return whole
         asked = several[:MOST_SUBQUERIES]
         parts = tuple(self._trace_one(part, depth, closely=True) for part in asked)
@@ -249,14 +253,17 @@ class Search:
             parts_left_out=tuple(several[MOST_SUBQUERIES:]),
         )
 
-    def _trace_one(self, text: str, depth: int | None, *, closely: bool) -> SearchTrace:
+    def _trace_one(
+        self, text: str, depth: int | None, *, closely: bool, shown: int | None = None
+    ) -> SearchTrace:
         """The trace of a text that asks for one thing, or is taken as if it did."""
         names = self._mentioned(text)
         variants = self._variants(text, closely=closely)
         steps = tuple(self._step(each, names, depth) for each in variants)
-        fused = [match for match in fuse_all(steps, self.rules, depth) if self.sees(match.id)]
-        seen = self._second_look(steps[0].variant.text, fused, closely=closely)
-        fused = seen.reorder(fused)
+        fused = fuse_all(steps, self.rules, depth)
+        if names or self.boosts:  # either may raise what is far below
+            shown = None
+        seen, fused = self._second_look(steps[0].variant.text, fused, closely=closely, shown=shown)
         likely = 1.0 if names else self._chance(steps, fused, seen)
         if likely < DOUBTFUL and not seen.absent and asks_the_world(text):
             fused, likely = self._with_web_search(fused, likely)
@@ -277,12 +284,23 @@ class Search:
         whole = query_variants(text, foreign)
         return [*self.embed(whole[:1], closely=closely), *whole[1:]]
 
-    def _second_look(self, text: str, fused: Ranking, *, closely: bool) -> SecondLook:
+    def _second_look(
+        self, text: str, fused: Ranking, *, closely: bool, shown: int | None
+    ) -> tuple[SecondLook, Ranking]:
+        """What a second look sees, and the ranking that it leaves of what the caller sees."""
         if self.rules.second_look == "off" or self.rules.fusion == "rrf" or not self.bonuses:
-            return SecondLook()
-        entries = [entry for match in fused[:LOOKED_AT] if (entry := self.visible(match.id))]
+            return SecondLook(), [match for match in fused if self.sees(match.id)]
+        known = self.products()
+        named = named_products(text, known) if known else ()
+        matches = iter(fused)
+        seen = ((match, entry) for match in matches if (entry := self.visible(match.id)))
+        first = contenders(text, seen, named, shown if self.look is no_look else None)
+        # What ended before its time needs no look at the others: they may even be gone by now.
+        rest = [*matches] if len(first) < LOOKED_AT else [match for match, _ in seen]
+        entries = [entry for _, entry in first]
         looks = self.look(text, entries, closely=closely)
-        return look_again(text, entries, looks, self.products())
+        found = look_again(text, entries, looks, known, named)
+        return found, found.reorder([match for match, _ in first], rest)
 
     def _chance(self, steps: Sequence[VariantTrace], fused: Ranking, seen: SecondLook) -> float:
         if not fused:

@@ -12,13 +12,15 @@ product    a product that the query names, for its tools and against those of ot
 destroys   a tool that deletes or cancels, where the query asks for nothing of the kind
 """
 
-from collections.abc import Mapping, Sequence
+from bisect import insort
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from toolcrib.model import Entry, Match, Ranking
 from toolcrib.search.products import (
+    NamedProduct,
     PoolProducts,
-    named_products,
     names_absent,
     product_evidence,
 )
@@ -32,6 +34,7 @@ LOOK, PRODUCT, UNASKED = 1.0, 0.7, 0.7
 """How much each counts, in standard deviations of a ranking. The top is flat, as with the arms."""
 CLOSED, OPEN = 0.4, 0.6
 """The best look at which the gate is closed, and from which on it is open."""
+ROUNDING = 1e-9
 TIED = 5
 """A lead is measured to this rank: the last hit of an answer, unless a limit is set."""
 
@@ -69,12 +72,11 @@ class SecondLook:
         unasked = dict.fromkeys(self.unasked, -UNASKED)
         return {"look": looks, "product": products, "destroys": unasked}
 
-    def reorder(self, fused: Ranking) -> Ranking:
-        """The ranking in the order of both; what was not looked at follows as it was."""
-        first, rest = fused[:LOOKED_AT], fused[LOOKED_AT:]
+    def reorder(self, first: Ranking, rest: Ranking = ()) -> Ranking:
+        """The first matches in the order of both; what was not looked at follows as it was."""
         parts = [each for each in self.contributions().values() if each]
         if not parts or not first:
-            return fused
+            return [*first, *rest] if rest else first
         ordered = rank_by_score(
             {id: score + sum([part.get(id, 0.0) for part in parts]) for id, score in first}
         )
@@ -82,19 +84,50 @@ class SecondLook:
         return [*ordered, *(Match(id, min(score, lowest)) for id, score in rest)]
 
 
+def contenders(
+    text: str,
+    ranked: Iterator[tuple[Match, Entry]],
+    named: Sequence[NamedProduct],
+    shown: int | None,
+) -> Sequence[tuple[Match, Entry]]:
+    """The first matches, as far down as a second look without looks may bring one among `shown`.
+
+    Ends as soon as so many are above the rest whatever is held against them. None: all matter.
+    """
+    first: list[tuple[Match, Entry]] = []
+    least: list[float] = []
+    by_product = PRODUCT if named else 0.0
+    for match, entry in islice(ranked, LOOKED_AT):
+        first.append((match, entry))
+        if shown:
+            against = UNASKED if _destroys_unasked(entry, text) else 0.0
+            insort(least, match.score - against - by_product)
+            if len(least) > shown and match.score + by_product < least[-shown] - ROUNDING:
+                break
+    return first
+
+
 def look_again(
-    text: str, entries: Sequence[Entry], looks: Mapping[str, float], known: PoolProducts | None
+    text: str,
+    entries: Sequence[Entry],
+    looks: Mapping[str, float],
+    known: PoolProducts | None = None,
+    named: Sequence[NamedProduct] = (),
 ) -> SecondLook:
     """What is to be said of these entries, the first matches of a text.
 
-    `known` is what the pool has of products; None if that is not asked.
+    `known` is what the pool has of products, None if that is not asked; `named` are those that the
+    text names.
     """
-    destroy = [entry for entry in entries if is_destructive(entry.bare)]
-    unasked = frozenset(e.name for e in destroy if not asks_for(verb_family(e.bare), text))
-    if known is None or not (named := named_products(text, known)):
+    unasked = frozenset([each.name for each in entries if _destroys_unasked(each, text)])
+    if known is None or not named:
         return SecondLook(looks, {}, unasked)
     by_product = {entry.name: product_evidence(entry, named, known) for entry in entries}
     return SecondLook(looks, by_product, unasked, names_absent(named, known))
+
+
+def _destroys_unasked(entry: Entry, text: str) -> bool:
+    return is_destructive(entry.bare) and not asks_for(verb_family(entry.bare), text)
 
 
 def _gate(best: float | None) -> float:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from toolcrib.text.spelling import (
         MOST_EDITS,
         did_you_mean,
+        edits_of,
         likeness,
         list_nearest,
         nearest_names,
@@ -91,6 +92,7 @@ else:
             "spelling": (
                 "MOST_EDITS",
                 "did_you_mean",
+                "edits_of",
                 "likeness",
                 "list_nearest",
                 "nearest_names",
@@ -136,6 +138,7 @@ __all__ = [
     "compile_pattern",
     "detect_language",
     "did_you_mean",
+    "edits_of",
     "estimate_tokens",
     "find_hidden",
     "fold",

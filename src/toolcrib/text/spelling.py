@@ -11,12 +11,17 @@ LONG_WORD = 8
 MOST_EDITS = 2
 
 
+def edits_of(word: str) -> int:
+    """How many edits away a word may be to be a typo of this one."""
+    return MOST_EDITS if len(word) >= LONG_WORD else 1
+
+
 def typos(word: str, vocabulary: Sequence[str], *, most: int | None = 8) -> list[str]:
     """The words one edit away (two for words of eight letters and more), nearest first.
 
     An edit is one letter more, less, other, or two neighbours swapped.
     """
-    edits = MOST_EDITS if len(word) >= LONG_WORD else 1
+    edits = edits_of(word)
     found = process.extract(word, vocabulary, scorer=OSA.distance, score_cutoff=edits, limit=most)
     return [near for near, distance, _ in found if distance]
 

@@ -11,9 +11,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from toolcrib.index.fuzzy_match import Vocabulary, may_be_part, stands_for
+from toolcrib.index.fuzzy_match import SHORTEST_TYPO, Vocabulary, may_be_part, stands_for
 from toolcrib.index.memory.postings import OverlaidPostings, Posting, Rows
-from toolcrib.text import MOST_EDITS
+from toolcrib.text import edits_of
 
 MOST_WORDS = 4096
 FEWEST_ROWS, LABELS_REMEMBERED = 1 << 16, 4
@@ -94,9 +94,11 @@ class LabelWords:
 
     def _misspelt(self, word: str) -> Posting:
         """The labels with a word that is a typo away, of those short and long enough."""
-        near = self.postings.packed.words.near(word)
+        if len(word) < SHORTEST_TYPO:
+            return Posting(NOTHING, NO_NUMBERS)
+        near, edits = self.postings.packed.words.near(word), edits_of(word)
         left = [other for other in near if self.postings.count(other)]
-        lengths = range(len(word) - MOST_EDITS, len(word) + MOST_EDITS + 1)
+        lengths = range(len(word) - edits, len(word) + edits + 1)
         added = [other for length in lengths for other in self._added.of_length(length)]
         alike = sorted({*left, *added}, key=lambda other: (len(other), other))
         others = stands_for(word, exact=False, containing=(), alike=alike)

@@ -135,9 +135,9 @@ class Like:
             if sum(map(len, looked_at)) * FEW > len(roots):
                 labels = np.flatnonzero(found + missing >= bar * roots)
             else:
-                some = [rows[found[rows] + missing >= bar * roots[rows]] for rows in looked_at]
-                some = [rows for rows in some if len(rows)]
-                labels = np.unique(np.concatenate(some)) if some else NOTHING
+                rows = np.concatenate([NOTHING, *looked_at])
+                rows = rows[found[rows] + missing >= bar * roots[rows]]
+                labels = np.unique(rows) if len(rows) else rows
             return labels, found[labels]
 
     def _meaning(self, word: str) -> Posting:

@@ -8,7 +8,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.text import MOST_EDITS, typos
+from toolcrib.text import edits_of, typos
 
 MOST_REMEMBERED = 1 << 14
 BLOCK = 64
@@ -94,7 +94,8 @@ class PackedWords(Sequence[str]):
         if (found := self._near.get(word)) is None:
             if len(self._near) >= MOST_REMEMBERED:
                 self._near.clear()
-            lengths = range(len(word) - MOST_EDITS, len(word) + MOST_EDITS + 1)
+            edits = edits_of(word)
+            lengths = range(len(word) - edits, len(word) + edits + 1)
             found = self._near[word] = typos(word, self.of_lengths(lengths), most=None)
         return found
 
