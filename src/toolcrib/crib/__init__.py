@@ -15,7 +15,8 @@
 `live_index`           the index that follows the pool; `crib_index` is its handle: `crib.index`
 `packs`                keeps both in packs for the next start; `pack_files` says where and when
 `inventory`            `Inventory`: the pool, what feeds it, and who may see what of it
-`follower`             keeps the pool in step with a store that several replicas share
+`parts`                what the cribs of one process share: a database, models, the tracer
+`follower`             keeps pools in step with a store that several replicas share
 `fleet`                the MCP servers among those sources, and their exchange while others run on
 `searcher`             one search: the index, the rules, what use teaches, remarks about servers
 `unavailable_servers`  configured servers whose tools cannot be had; `server_purposes` finds them
@@ -25,7 +26,8 @@
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway, the dashboard and the commands reach past the programs' side
 with `inventory_of(crib)`, `searcher_of(crib)`, `events_of(crib)`, `stores_in(crib)`,
-`tracer_in(crib)` and `use_history_of(crib)`; nobody else is promised what is there.
+`tracer_in(crib)` and `use_history_of(crib)`; nobody else is promised what is there. `open_tenant`
+opens the crib of another tenant beside one.
 """
 
 from typing import TYPE_CHECKING
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         Crib,
         events_of,
         inventory_of,
+        open_tenant,
         searcher_of,
         stores_in,
         tracer_in,
@@ -55,6 +58,7 @@ else:
                 "Crib",
                 "events_of",
                 "inventory_of",
+                "open_tenant",
                 "searcher_of",
                 "stores_in",
                 "tracer_in",
@@ -74,6 +78,7 @@ __all__ = [
     "Operator",
     "events_of",
     "inventory_of",
+    "open_tenant",
     "searcher_of",
     "stores_in",
     "tracer_in",

@@ -39,13 +39,12 @@ class RecentKeys:
             return
         listed = {key.id: key for key in self._remote.all()}
         with self._turn:
-            ids = list(self._found)
-        now = {id: listed.get(id) or self._remote.find(id) for id in ids}
-        with self._turn:
-            self._found.update((id, key) for id, key in now.items() if key)
-            for id in [id for id, key in now.items() if key is None]:
-                self._found.pop(id, None)
-            for id in [id for id in listed if id not in now][: self._most - len(self._found)]:
+            self._found = OrderedDict(
+                (id, listed[id]) for id in self._found if id in listed
+            )  # a key of another tenant that somebody showed is asked for again
+            for id in [id for id in listed if id not in self._found][
+                : self._most - len(self._found)
+            ]:
                 self._found[id] = listed[id]
             self._seen = number
             self._count += 1

@@ -133,14 +133,23 @@ class PostgresStores:
     @property
     def feed(self) -> PostgresFeed:
         """As the protocol says."""
-        return self._once("feed", lambda tenant: PostgresFeed(tenant, self._shared.listener))
+        return self._once("feed", PostgresFeed)
+
+    @property
+    def tenant(self) -> str:
+        """As the protocol says."""
+        return self._places.tenant
+
+    @property
+    def tenants_feed(self) -> ChangeListener:
+        """As the protocol says."""
+        return self._shared.listener
 
     def close(self) -> None:
         """As the protocol says; the database stays open, for other tenants."""
         with self._opening:
             for each in self._tenants:
                 each.close()
-        self._shared.listener.wake()
 
     def _decisions(self, tenant: TenantDatabase) -> PostgresDecisions:
         make_private_folder(self.folder)
