@@ -26,7 +26,7 @@ from toolcrib.settings import (
     config_folder,
     own_servers_file,
     rules_file,
-    settings_file,
+    tenant_document_file,
     tenant_folder,
 )
 from toolcrib.sources import apps, mcp
@@ -177,7 +177,7 @@ def store_places_of(settings: Settings) -> StorePlaces:
         {
             "servers.json": own / own_servers_file().name,
             "rules.json": own / rules_file().name,
-            "settings.toml": settings.file or settings_file({}).path,
+            "settings.toml": tenant_document_file(settings.tenant),
         },
     )
 

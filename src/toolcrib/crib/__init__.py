@@ -16,6 +16,7 @@
 `packs`                keeps both in packs for the next start; `pack_files` says where and when
 `inventory`            `Inventory`: the pool, what feeds it, and who may see what of it
 `parts`                what the cribs of one process share: a database, models, the tracer
+`tenants`              opens the cribs of other tenants beside one
 `follower`             keeps pools in step with a store that several replicas share
 `fleet`                the MCP servers among those sources, and their exchange while others run on
 `searcher`             one search: the index, the rules, what use teaches, remarks about servers
@@ -26,8 +27,7 @@
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway, the dashboard and the commands reach past the programs' side
 with `inventory_of(crib)`, `searcher_of(crib)`, `events_of(crib)`, `stores_in(crib)`,
-`tracer_in(crib)` and `use_history_of(crib)`; nobody else is promised what is there. `open_tenant`
-opens the crib of another tenant beside one.
+`tracer_in(crib)` and `use_history_of(crib)`; nobody else is promised what is there.
 """
 
 from typing import TYPE_CHECKING
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
         Crib,
         events_of,
         inventory_of,
-        open_tenant,
         searcher_of,
         stores_in,
         tracer_in,
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from toolcrib.crib.crib_index import CribIndex
     from toolcrib.crib.inventory import Inventory
     from toolcrib.crib.operator import Operator
+    from toolcrib.crib.tenants import memory_bytes, open_tenant, tenant_settings
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -58,7 +58,6 @@ else:
                 "Crib",
                 "events_of",
                 "inventory_of",
-                "open_tenant",
                 "searcher_of",
                 "stores_in",
                 "tracer_in",
@@ -67,6 +66,7 @@ else:
             "crib_index": ("CribIndex",),
             "inventory": ("Inventory",),
             "operator": ("Operator",),
+            "tenants": ("memory_bytes", "open_tenant", "tenant_settings"),
         },
     )
 
@@ -78,9 +78,11 @@ __all__ = [
     "Operator",
     "events_of",
     "inventory_of",
+    "memory_bytes",
     "open_tenant",
     "searcher_of",
     "stores_in",
+    "tenant_settings",
     "tracer_in",
     "use_history_of",
 ]

@@ -453,25 +453,26 @@ def _program() -> str:
     return str(getattr(sys.modules.get("__main__"), "__file__", None) or "")
 
 
-def open_tenant(
-    beside: Crib,
+def crib_beside(
+    other: Crib,
     settings: Settings,
     loop: asyncio.AbstractEventLoop,
     on_documents: Callable[[], None],
 ) -> Crib:
-    """The crib of another tenant, on the parts of one that is open; to be closed before that one.
-
-    `on_documents` is called, on another thread, when the operator has changed something of the
-    tenant. Takes its time: not for an event loop. Raises `StoreError`.
-    """
+    """A crib of these settings on the parts of another one. See `open_tenant`."""
     crib = Crib.__new__(Crib)
-    crib._join(settings, beside._parts)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+    crib._join(settings, parts_of(other))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
     try:
         crib._open(loop, on_documents)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the same
     except BaseException:
         crib.close()
         raise
     return crib
+
+
+def parts_of(crib: Crib) -> CribParts:
+    """What a crib may share with others of its process. Programs are not promised it."""
+    return crib._parts  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
 
 
 def inventory_of(crib: Crib) -> Inventory:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from toolcrib.observe import Tracer
     from toolcrib.settings import EmbedSettings, Settings
     from toolcrib.store import FileStores, ReplicaStores
+    from toolcrib.store.postgres import Tenant
 
 _log = logging.getLogger(__name__)
 
@@ -52,6 +53,12 @@ class CribParts:
         from toolcrib.crib.follower import Follower  # noqa: PLC0415 - for a shared store alone
 
         return Follower(self._site.shared.listener)
+
+    def find_tenant(self, name: str) -> Tenant | None:
+        """The tenant of this name; None if the store has none. Raises `StoreError`."""
+        if self._site is None:
+            return None
+        return self._site.shared.tenants.find(name)
 
     def embedder(self, settings: Settings) -> Embedder | None:
         """The embedder that the settings name: one for all who name the same.

@@ -295,7 +295,7 @@ class ReplicaStores:
         """As the protocol says."""
         with self._opening:
             if self._keys is None:
-                self._keys = RecentKeys(self._remote.keys)
+                self._keys = RecentKeys(self._remote.keys, tenant=self._remote.tenant)
             return self._keys
 
     @property

@@ -28,9 +28,9 @@ class ChangeListener:
     Keeps `TenantsFeed`.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, tenants: TenantRegistry) -> None:
         self._database = database
-        self._registry = TenantRegistry(database)
+        self._tenants = tenants
         self._changed = Condition()
         self._heard = 0
         self._seen = 0
@@ -52,7 +52,7 @@ class ChangeListener:
 
     def generations(self, tenants: Collection[str]) -> Mapping[str, int]:
         """As the protocol says."""
-        return self._registry.generations(tenants)
+        return self._tenants.generations(tenants)
 
     def wake(self) -> None:
         """As the protocol says."""
