@@ -195,7 +195,7 @@ def test_of_too_many_the_idle_one_used_longest_ago_is_closed_and_comes_back(site
     keys = {name: site.key(name) for name in ("acme", "globex", "initech")}
 
     async def test() -> None:
-        async with gateway(site, site.settings(tenant_memory_mb=4)) as at:
+        async with gateway(site, site.settings(tenant_memory_mb=1)) as at:
 
             async def opened(name: str) -> None:
                 assert (await at.tool(name, keys[name], "tool_search", queries=["x"])).status == 200

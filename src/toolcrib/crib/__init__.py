@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from toolcrib.crib.crib_index import CribIndex
     from toolcrib.crib.inventory import Inventory
     from toolcrib.crib.operator import Operator
-    from toolcrib.crib.tenants import memory_bytes, open_tenant, tenant_settings
+    from toolcrib.crib.tenants import CribSize, open_tenant, tenant_settings
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -66,7 +66,7 @@ else:
             "crib_index": ("CribIndex",),
             "inventory": ("Inventory",),
             "operator": ("Operator",),
-            "tenants": ("memory_bytes", "open_tenant", "tenant_settings"),
+            "tenants": ("CribSize", "open_tenant", "tenant_settings"),
         },
     )
 
@@ -74,11 +74,11 @@ __all__ = [
     "HOST",
     "Crib",
     "CribIndex",
+    "CribSize",
     "Inventory",
     "Operator",
     "events_of",
     "inventory_of",
-    "memory_bytes",
     "open_tenant",
     "searcher_of",
     "stores_in",

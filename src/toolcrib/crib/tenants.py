@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-CRIB_BYTES = 1_500_000
-"""What a crib takes that has no tool: stores, caches, the stages themselves."""
-ENTRY_BYTES = 6_000
-"""What an entry takes that is in no pack: its definition, and its part of the index."""
+    from toolcrib.pool import EntryTable
+
+CRIB_BYTES = 400_000
+"""What a crib takes that has no tool: stores, caches, the stages themselves. As the next one, it is
+what the process grew by for each of some dozen tenants: `benchmarks/replicas/tenants.py`."""
+ENTRY_BYTES = 4_000
+"""What an entry takes that comes from no pack: its definition, and its part of the index."""
 
 
 def tenant_settings(gateway: Settings, tenant: str) -> Settings:
@@ -51,15 +54,29 @@ def open_tenant(
     return crib_beside(beside, tenant_settings(gateway, tenant), loop, on_documents)
 
 
-def memory_bytes(crib: Crib) -> int:
-    """About how much memory a crib takes: of entries in packs the packs, of others a mean each.
+class CribSize:
+    """About how much memory a crib takes.
 
-    A pack is mapped, and counts as if all of it were in memory. The model is shared, and counts
-    nowhere.
+    Of entries that come from packs it is the packs, which are mapped: as if all of them were in
+    memory. Of entries that were made here it is a mean each, also when they were packed since:
+    their sources remember them. The model is shared, and counts nowhere.
     """
-    entries = inventory_of(crib).pool.entries
-    packs = sum(_size(path) for path in crib.index.files) if entries.stored else 0
-    return CRIB_BYTES + packs + (len(entries) - len(entries.stored)) * ENTRY_BYTES
+
+    def __init__(self, crib: Crib) -> None:
+        self._crib = crib
+        self._made = 0
+        self._bytes = 0
+        self._seen: EntryTable | None = None
+
+    def measure(self) -> int:
+        """In bytes, as of now."""
+        entries = inventory_of(self._crib).pool.entries
+        if entries is not self._seen:
+            self._made = max(self._made, len(entries) - len(entries.stored))
+            packs = sum(map(_size, self._crib.index.files)) if entries.stored else 0
+            self._bytes = CRIB_BYTES + packs + self._made * ENTRY_BYTES
+            self._seen = entries
+        return self._bytes
 
 
 def _size(path: Path) -> int:

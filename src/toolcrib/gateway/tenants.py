@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from fnmatch import fnmatchcase
 from functools import partial
 
-from toolcrib.crib import Crib, inventory_of, memory_bytes, open_tenant, tenant_settings
+from toolcrib.crib import Crib, CribSize, inventory_of, open_tenant, tenant_settings
 from toolcrib.errors import ConfigError, StoreAway, ToolcribError
 from toolcrib.gateway.background_tasks import BackgroundTasks
 from toolcrib.gateway.credentials import CannotTell
@@ -52,8 +52,7 @@ class OpenTenant:
         self.state = state
         self.background = BackgroundTasks(state.crib)
         self.running = 0
-        self.size = 0
-        self._measured: object = None
+        self.size = CribSize(state.crib)
 
     @property
     def is_busy(self) -> bool:
@@ -69,13 +68,6 @@ class OpenTenant:
             )
         )
 
-    def measure(self) -> int:
-        """About how much memory it takes now, in bytes."""
-        entries = inventory_of(self.state.crib).pool.entries
-        if entries is not self._measured:  # another table lies in memory, or in another pack
-            self.size, self._measured = memory_bytes(self.state.crib), entries
-        return self.size
-
     async def close(self) -> None:
         """End what serves it, and close its crib."""
         await self.background.close()
@@ -86,7 +78,7 @@ class OpenTenant:
         return {
             "tenant": self.name,
             "tools": len(self.state.crib.entries()),
-            "megabytes": round(self.size / MEGABYTE, 1),
+            "megabytes": round(self.size.measure() / MEGABYTE, 1),
             "running": self.running,
             "http": self.state.sessions.principals(),
         }
@@ -163,11 +155,11 @@ class Tenants:
     def make_room(self) -> None:
         """Close what nobody uses until the others fit: first those without a session."""
         most = self.home.crib.settings.gateway.tenant_memory_mb * MEGABYTE
-        total = sum(each.measure() for each in self)
+        total = sum(each.size.measure() for each in self)
         idle = [each for each in self if total > most and not each.is_busy]
         for tenant in sorted(idle, key=lambda each: each.state.sessions.has_sessions):
             if total > most:
-                total -= tenant.size
+                total -= tenant.size.measure()
                 self._close_soon(tenant)
         if total > most and not self._is_over:
             _log.warning("the tenants in use take %d MB, more than they may", total // MEGABYTE)

@@ -256,7 +256,7 @@ def test_everybody_may_have_a_profile(provider: Provider):
         oauth = OAuthSettings(issuer=provider.issuer, groups={"*": ("default",)})
         verifier = TokenVerifier(oauth, RESOURCE)
         person = await verifier.verify(provider.signed(aud=RESOURCE, groups=None), "default")
-        assert person.profiles(OAUTH) == {"default"}
+        assert person.profiles(oauth) == {"default"}
 
     run(test)
 
