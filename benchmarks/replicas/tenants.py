@@ -21,11 +21,13 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from statistics import median
 from typing import Any, NamedTuple
 
 import psutil
 
+from benchmarks.folder import SEED
 from benchmarks.home import Home, Unusable
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.observe_world import made_up_queries
@@ -125,12 +127,12 @@ async def _measured(folder: Path, said: Namespace) -> Result:
     with _database() as server:
         store = server.new_database().text
         home.configure(SETTINGS.format(store=store, port=port, memory=said.memory_mb), {})
-        tenants = await asyncio.to_thread(_seeded, home, store, _sizes(said))
+        tenants = await asyncio.to_thread(_seeded, home, store, spread(said))
         replica = Replica("one", home, port)
         try:
             first, after_first = await _opened(replica, tenants)
             cold, after_cold = await _opened(replica, tenants)
-            warm = [each for tenant in _sample(tenants) for each in await _warm(replica, tenant)]
+            warm = [each for tenant in sample(tenants) for each in await _warm(replica, tenant)]
         finally:
             replica.stop()
     return Result(first, cold, warm, after_first, after_cold)
@@ -174,13 +176,13 @@ async def _look(replica: Replica, tenant: SeededTenant, place: int) -> Look:
 QUERIES = made_up_queries(200)
 
 
-def _sizes(said: Namespace) -> list[tuple[str, int]]:
+def spread(said: Namespace) -> list[tuple[str, int]]:
     """Names and sizes, in an order that mixes small and large."""
     low, high = math.log(said.smallest), math.log(said.largest)
     steps = max(1, said.tenants - 1)
     sizes = [round(math.exp(low + (high - low) * n / steps)) for n in range(said.tenants)]
-    turn = next(step for step in range(397, 997) if math.gcd(step, said.tenants) == 1)
-    return [(f"t{n}", sizes[n * turn % said.tenants]) for n in range(said.tenants)]
+    Random(SEED).shuffle(sizes)
+    return [(f"t{number}", size) for number, size in enumerate(sizes)]
 
 
 def _seeded(home: Home, store: str, sizes: Sequence[tuple[str, int]]) -> list[SeededTenant]:
@@ -226,7 +228,7 @@ def _class(tools: int, said: Namespace) -> int:
     return min(CLASSES - 1, int(CLASSES * (math.log(tools) - low) / max(high - low, 1e-9)))
 
 
-def _sample(tenants: Sequence[SeededTenant]) -> list[SeededTenant]:
+def sample(tenants: Sequence[SeededTenant]) -> list[SeededTenant]:
     """One of each class of sizes, from its middle."""
     ordered = sorted(tenants, key=lambda each: each.tools)
     return [ordered[(2 * n + 1) * len(ordered) // (2 * CLASSES)] for n in range(CLASSES)]

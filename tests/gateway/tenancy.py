@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,7 +66,7 @@ class Site(NamedTuple):
 
 
 @contextmanager
-def site_at(address: DatabaseAddress, folder: Path) -> Iterator[Site]:
+def site_at(address: DatabaseAddress, folder: Path) -> Generator[Site]:
     with ExitStack() as stack:
         shared = stack.enter_context(closing(SharedDatabase(Database(address))))
         yield Site(address, shared, folder)

@@ -161,11 +161,13 @@ def test_a_key_of_a_tenant_that_is_not_served_is_unknown(site: Site):
 
             no_key = await answers(f"tc_{'0' * 12}_{'x' * 43}")
             assert no_key[0] == 401
+            forged = keys["acme"][:-1] + ("x" if keys["acme"][-1] != "x" else "y")
+            assert await answers(forged) == no_key
+            assert not list(at.daemon.tenants), "nothing is opened for it"
             assert (await answers(keys["acme"]))[0] == 200
             assert (await answers(keys["default"]))[0] == 200, "its own tenant"
             assert await answers(keys["globex"]) == no_key, "it is switched off"
             assert await answers(site.key("initech")) == no_key, "no pattern names it"
-            forged = keys["acme"][:-1] + ("x" if keys["acme"][-1] != "x" else "y")
             assert await answers(forged) == no_key
             session = await begin_session(at, keys["acme"])
             assert await in_session(at, keys["acme"], session) == 200

@@ -1,16 +1,26 @@
 """People of several tenants, each known by a claim that the provider has signed."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.gateway.daemons import call
+from tests.gateway.daemons import bare, call
 from tests.gateway.oauth.provider import Provider, free_port
 from tests.gateway.tenancy import KEY_VARIABLE, Site, gateway, run, site_at
 from tests.postgres import KEY
+from toolcrib.gateway import keys_in
+from toolcrib.gateway.credentials import AccessDenied, Authenticator
+from toolcrib.gateway.oauth.person import Person
 from toolcrib.store.postgres import DatabaseAddress
 
+ISSUED: dict[str, Any] = {
+    "groups": frozenset({"*"}),
+    "scopes": frozenset[str](),
+    "until": time.time() + 600,
+}
 GROUPS = b"""[gateway.oauth.groups]
 eng = ["default"]
 """
@@ -58,3 +68,19 @@ def test_a_person_is_of_the_tenant_that_their_token_names(site: Site, provider: 
             assert {each.name for each in at.daemon.tenants} == {"acme", "globex"}
 
     run(test)
+
+
+@pytest.mark.parametrize(("claim", "served"), [("", "acme globex"), ("tenant", "acme")])
+def test_a_gateway_of_one_tenant_serves_no_person_of_another(
+    tmp_path: Path, claim: str, served: str
+):
+    oauth = {"issuer": "https://x.example", "tenant_claim": claim, "groups": {"*": ["default"]}}
+    settings = bare(gateway={"oauth": oauth}).gateway
+    check = Authenticator(settings, keys_in(tmp_path), tenant="acme")
+    for tenant in ("acme", "globex", None):
+        person = Person("oidc:1:ann", **ISSUED, tenant=tenant)
+        if tenant in served.split() or not claim:
+            assert check.admitted(person, "default").id == "oidc:acme/1:ann"
+        else:
+            with pytest.raises(AccessDenied, match="names no tenant"):
+                check.admitted(person, "default")
