@@ -214,6 +214,7 @@ def test_of_too_many_the_idle_one_used_longest_ago_is_closed_and_comes_back(site
             await until_async(lambda: is_open("initech", "globex"), "acme makes room")
             session = await begin_session(at, keys["acme"])
             await until_async(lambda: is_open("globex", "acme"), "initech makes room")
+            await opened("globex")
             await opened("initech")
             await until_async(lambda: is_open("acme", "initech"), "acme has a session")
             assert await in_session(at, keys["acme"], session) == 200
