@@ -4,6 +4,7 @@
     spread          from a commit on one replica to a search that finds it on three
     start           what a replica computes until it is ready
     rates           searches and calls a second, of one replica and of three
+    tenants         many tenants on one replica, in a budget of memory
 
     cluster         what runs: replicas, HAProxy, the database; all of it real
     database_pair   PostgreSQL and its synchronous standby
@@ -13,6 +14,7 @@
     load            what clients and the operator do
     ledger          what was acknowledged, and what became of it
     faults          what breaks, and when
+    tenant_seed     tenants, written into a database
 
-The first four are programs; `docs/benchmarks.md` has what they say.
+The first five are programs; `docs/benchmarks.md` has what they say.
 """

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from toolcrib import execute, session, store
 from toolcrib.embed import make_embedder
@@ -26,7 +26,7 @@ from toolcrib.settings import (
     config_folder,
     own_servers_file,
     rules_file,
-    settings_file,
+    tenant_document_file,
     tenant_folder,
 )
 from toolcrib.sources import apps, mcp
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         StorePlaces,
         Stores,
     )
-    from toolcrib.store.postgres import Database, TenantPlaces
+    from toolcrib.store.postgres import Database, SharedDatabase, TenantPlaces
     from toolcrib.text import Glossary
     from toolcrib.uses import FactsOf, StoreOpener
 
@@ -123,25 +123,43 @@ def stores_of(settings: Settings) -> FileStores | ReplicaStores:
     return file_stores_of(settings)
 
 
-def replica_stores_of(settings: Settings, environ: Mapping[str, str]) -> ReplicaStores:
-    """The stores of a tenant in a database, with the files of this machine beside them.
+class SharedSite(NamedTuple):
+    """The database of a shared store, opened, and the secret that its gateways have in common."""
 
-    The database is opened, and closed with them. Raises `ConfigError` and `StoreError`.
-    """
-    from toolcrib.store.postgres import (  # noqa: PLC0415 - the extra
-        PostgresStores,
-        SharedDatabase,
-    )
+    shared: SharedDatabase
+    key: bytes
+
+
+def shared_site_of(settings: Settings, environ: Mapping[str, str]) -> SharedSite:
+    """Where the tenants of these settings are, to be closed. Raises `ConfigError`, `StoreError`."""
+    from toolcrib.store.postgres import SharedDatabase  # noqa: PLC0415 - the extra
 
     key, database = shared_key_of(settings, environ), database_of(settings, environ)
     try:
-        shared = SharedDatabase(database)
+        return SharedSite(SharedDatabase(database), key)
     except BaseException:
         database.close()
         raise
-    remote = PostgresStores(shared, tenant_places_of(settings, settings.tenant, key))
-    local, place = file_stores_of(settings), database.address.shown
-    return store.ReplicaStores(remote, local, settings.stale_s, place, on_close=shared.close)
+
+
+def replica_stores_in(
+    site: SharedSite, settings: Settings, on_close: Callable[[], None] = lambda: None
+) -> ReplicaStores:
+    """The stores of the tenant of these settings, with the files of this machine beside them."""
+    from toolcrib.store.postgres import PostgresStores  # noqa: PLC0415 - the extra
+
+    remote = PostgresStores(site.shared, tenant_places_of(settings, settings.tenant, site.key))
+    local, place = file_stores_of(settings), site.shared.database.address.shown
+    return store.ReplicaStores(remote, local, settings.stale_s, place, on_close=on_close)
+
+
+def replica_stores_of(settings: Settings, environ: Mapping[str, str]) -> ReplicaStores:
+    """The same of a database that is opened for them, and closed with them.
+
+    Raises `ConfigError` and `StoreError`.
+    """
+    site = shared_site_of(settings, environ)
+    return replica_stores_in(site, settings, on_close=site.shared.close)
 
 
 def file_stores_of(settings: Settings) -> FileStores:
@@ -159,7 +177,7 @@ def store_places_of(settings: Settings) -> StorePlaces:
         {
             "servers.json": own / own_servers_file().name,
             "rules.json": own / rules_file().name,
-            "settings.toml": settings.file or settings_file({}).path,
+            "settings.toml": tenant_document_file(settings.tenant),
         },
     )
 

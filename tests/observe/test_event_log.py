@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from threading import Event as Signal
@@ -278,3 +279,14 @@ def test_a_watcher_that_fails_costs_nobody_anything(
     assert len(seen.take().events) == 1
     assert len(written(path)) == 1
     assert "looks on" in caplog.text
+
+
+def test_a_log_that_nothing_comes_to_has_no_thread(path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(event_log, "IDLE_S", 0.0)
+    log = EventLog(lambda: EventFile(path, RETENTION))
+    for name in ("first", "second"):
+        log.append(call(name))
+        until(lambda: log._thread is None, "the thread has ended")
+    log.close()
+    with closing(EventFile(path, RETENTION)) as file:
+        assert [each.name for each in file.after(0, 10).values()] == ["first", "second"]

@@ -59,6 +59,14 @@ def test_a_key_that_is_not_here_is_asked_for(replica: Replica):
     assert Keys(keys).is_at_hand(shown)
 
 
+def test_a_key_of_another_tenant_is_asked_for_each_time(replica: Replica):
+    """Nobody would hear that it was removed or rotated there."""
+    shown = replica.operator.add("laptop")
+    keys = RecentKeys(replica.remote, tenant="acme")
+    assert Keys(keys).good(shown)
+    assert not Keys(keys).is_at_hand(shown)
+
+
 def test_they_are_bounded(replica: Replica):
     shown = [replica.operator.add(f"client-{number}") for number in range(5)]
     keys = replica.open(most=3)

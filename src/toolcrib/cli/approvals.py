@@ -15,13 +15,22 @@ Ticket = Annotated[
 ]
 
 
-def list_approvals(context: typer.Context, as_json: AsJson = False) -> None:
+Tenant = Annotated[
+    str,
+    typer.Option("--tenant", metavar="NAME", help="Another tenant that the gateway serves."),
+]
+
+
+def list_approvals(context: typer.Context, tenant: Tenant = "", as_json: AsJson = False) -> None:
     """List the calls that wait for your approval."""
-    waiting = cast("list[dict[str, Any]]", ask_daemon(daemon_place(context.obj), "approvals"))
+    reply = ask_daemon(daemon_place(context.obj), "approvals", tenant=tenant)
+    waiting = cast("list[dict[str, Any]]", reply)
     print_json(waiting) if as_json else _show(waiting)
 
 
-def allow_call(context: typer.Context, id: Ticket, as_json: AsJson = False) -> None:
+def allow_call(
+    context: typer.Context, id: Ticket, tenant: Tenant = "", as_json: AsJson = False
+) -> None:
     """Allow one call, and list what still waits.
 
     If its client still waits, the call goes on. If not, the client has to make it again within a
@@ -29,19 +38,21 @@ def allow_call(context: typer.Context, id: Ticket, as_json: AsJson = False) -> N
 
         toolcrib approvals allow 3f2a
     """
-    ask_daemon(daemon_place(context.obj), "decide", id=id, allowed=True)
-    list_approvals(context, as_json=as_json)
+    ask_daemon(daemon_place(context.obj), "decide", id=id, allowed=True, tenant=tenant)
+    list_approvals(context, tenant, as_json=as_json)
 
 
-def deny_call(context: typer.Context, id: Ticket, as_json: AsJson = False) -> None:
+def deny_call(
+    context: typer.Context, id: Ticket, tenant: Tenant = "", as_json: AsJson = False
+) -> None:
     """Deny one call, and list what still waits.
 
     The same call made again waits again.
 
         toolcrib approvals deny 3f2a
     """
-    ask_daemon(daemon_place(context.obj), "decide", id=id, allowed=False)
-    list_approvals(context, as_json=as_json)
+    ask_daemon(daemon_place(context.obj), "decide", id=id, allowed=False, tenant=tenant)
+    list_approvals(context, tenant, as_json=as_json)
 
 
 APPROVALS = CommandGroup(

@@ -142,6 +142,11 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
             "db:DB",
             "Bring the database of a shared store up to date, look how far it is, or copy into it.",
         ),
+        "tenants": CommandEntry(
+            "tenants:TENANTS",
+            "List the tenants of a shared store; add one, switch one off or on, change its"
+            " settings.",
+        ),
     },
     "Develop": {
         "index": CommandEntry(

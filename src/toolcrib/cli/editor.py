@@ -16,14 +16,16 @@ from toolcrib.errors import ConfigError
 USUAL = "notepad" if sys.platform == "win32" else "vi"
 
 
-def edited(text: str, name: str, take: Callable[[str], None]) -> str | None:
-    """The text as the person leaves it; None if it is as it was.
+def edited(
+    text: str, name: str, take: Callable[[str], None], *, ending: str = ".json"
+) -> str | None:
+    """The text as the person leaves it; None if it is as it was. `ending` is that of the file.
 
     `take` does something with it, and raises `ConfigError` where it cannot: that is shown, and the
     text is there to be mended. Raises `ConfigError` where the person gives up, with the place where
     the text is kept.
     """
-    handle, place = tempfile.mkstemp(prefix="toolcrib-", suffix=f"-{_plain(name)}.json")
+    handle, place = tempfile.mkstemp(prefix="toolcrib-", suffix=f"-{_plain(name)}{ending}")
     path = Path(place)  # for us alone
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)

@@ -57,6 +57,9 @@ def _show(status: dict[str, Any]) -> None:
         f"{status['tools']} capabilities; {len(status['servers'])} servers, up: "
         f"{', '.join(up) or 'none'}; calls that wait for approval: {status['waiting']}"
     )
+    for each in status["tenants"]:
+        use = f"{each['megabytes']} MB, {each['running']} running requests"
+        print_text(f"tenant {each['tenant']}: {each['tools']} capabilities, {use}")
     for broken in status["broken_files"]:
         warn(broken)
     rows = [

@@ -84,10 +84,17 @@ class GlobalOptions:
 
     def files(self, settings: "Settings") -> tuple[Path, ...]:
         """What those settings were read from: their file, and the files with servers and rules."""
-        from toolcrib.settings import own_servers_file, rules_file, settings_file
+        from toolcrib.settings import (
+            own_servers_file,
+            rules_file,
+            settings_file,
+            tenant_document_file,
+        )
 
         file = settings_file(os.environ, self.config).path
-        own = own_servers_file(), rules_file()
+        own = [own_servers_file(), rules_file()]
+        if settings.database:
+            own.append(tenant_document_file(settings.tenant))
         return tuple(dict.fromkeys((file, *own, *settings.mcp_config)))
 
     @contextmanager

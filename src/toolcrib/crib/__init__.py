@@ -15,7 +15,9 @@
 `live_index`           the index that follows the pool; `crib_index` is its handle: `crib.index`
 `packs`                keeps both in packs for the next start; `pack_files` says where and when
 `inventory`            `Inventory`: the pool, what feeds it, and who may see what of it
-`follower`             keeps the pool in step with a store that several replicas share
+`parts`                what the cribs of one process share: a database, models, the tracer
+`tenants`              opens the cribs of other tenants beside one
+`follower`             keeps pools in step with a store that several replicas share
 `fleet`                the MCP servers among those sources, and their exchange while others run on
 `searcher`             one search: the index, the rules, what use teaches, remarks about servers
 `unavailable_servers`  configured servers whose tools cannot be had; `server_purposes` finds them
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from toolcrib.crib.crib_index import CribIndex
     from toolcrib.crib.inventory import Inventory
     from toolcrib.crib.operator import Operator
+    from toolcrib.crib.tenants import CribSize, open_tenant, tenant_settings
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -63,6 +66,7 @@ else:
             "crib_index": ("CribIndex",),
             "inventory": ("Inventory",),
             "operator": ("Operator",),
+            "tenants": ("CribSize", "open_tenant", "tenant_settings"),
         },
     )
 
@@ -70,12 +74,15 @@ __all__ = [
     "HOST",
     "Crib",
     "CribIndex",
+    "CribSize",
     "Inventory",
     "Operator",
     "events_of",
     "inventory_of",
+    "open_tenant",
     "searcher_of",
     "stores_in",
+    "tenant_settings",
     "tracer_in",
     "use_history_of",
 ]

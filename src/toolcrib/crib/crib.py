@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import time
@@ -24,9 +23,9 @@ from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.operator import Operator
 from toolcrib.crib.pack_files import PackFiles
 from toolcrib.crib.packs import Packs
+from toolcrib.crib.parts import CribParts
 from toolcrib.crib.searcher import Searcher
 from toolcrib.crib.sessions import Sessions
-from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller, RuleFile
 from toolcrib.model import (
     Answer,
@@ -42,32 +41,23 @@ from toolcrib.model import (
     Query,
     ToolInfo,
 )
-from toolcrib.observe import EventLog, Tracer
 from toolcrib.settings import Settings, default_settings
 from toolcrib.system import LastGoodCopies
-from toolcrib.wiring import (
-    event_log_of,
-    metrics_problem,
-    policy_of,
-    stores_of,
-    tracer_of,
-    use_advice_of,
-)
+from toolcrib.wiring import event_log_of, policy_of, use_advice_of
 
 if TYPE_CHECKING:
     import asyncio
 
-    from toolcrib.crib.follower import Follower
+    from toolcrib.crib.follower import FollowedTenant
     from toolcrib.embed import Embedder
     from toolcrib.execute import ApprovalRequest, Approver, Door
+    from toolcrib.observe import EventLog, Tracer
     from toolcrib.search import Explanation
     from toolcrib.session import Host, Session
     from toolcrib.sources import Source, ToolFacts
     from toolcrib.sources.mcp import Offers, RefreshResult, ServerEntry
     from toolcrib.store import Stores
     from toolcrib.uses import UseHistory
-
-_log = logging.getLogger(__name__)
 
 HOST = Caller("host")
 """Who calls when nobody else is named: the program that holds the crib."""
@@ -86,10 +76,16 @@ class Crib:
         self, settings: Settings | None = None, *, embedder: Embedder | None = None
     ) -> None:
         settings = settings or default_settings(os.environ)
+        self._join(settings, CribParts(settings), embedder)
+        self._owns_parts = True
+
+    def _join(self, settings: Settings, parts: CribParts, embedder: Embedder | None = None) -> None:
+        """Join the stages by these settings, on parts that others may have too."""
         files = PackFiles.of(settings, _program())
-        self._stores = stores = stores_of(settings)
+        self._parts, self._owns_parts = parts, False
+        self._stores = stores = parts.stores(settings)
         self._events = event_log_of(settings, stores)
-        self._tracer, self._unobserved = _tracer(settings)
+        self._tracer = parts.tracer
         tell = self._tracer.tell if self._tracer else None
         self._inventory = inventory = Inventory(settings, stores, files, self._events.append, tell)
         self._live_index = LiveIndex(
@@ -99,6 +95,7 @@ class Crib:
             embedder,
             files,
             stores=stores,
+            make_embedder=parts.embedder,
             say=inventory.report,
         )
         self._packs = Packs(inventory, self._live_index, files, say=inventory.report)
@@ -107,7 +104,7 @@ class Crib:
             settings, inventory.pool, inventory.facts, self._live_index.store_if_there
         )
         self._rule_file = RuleFile(settings.rules_file, LastGoodCopies(settings.state_folder))
-        self._follower: Follower | None = None
+        self._followed: FollowedTenant | None = None
         self._made_door: Door | None = None
         self._making_door = Lock()
         self._searcher = Searcher(inventory, self._live_index, self._advice)
@@ -128,11 +125,31 @@ class Crib:
         Raises `StoreError` if the settings name a shared store that cannot be opened.
         """
         crib = cls(settings)
-        follower = crib._follower = crib._follow() if settings.database else None
-        crib._inventory.open(loop)
-        if follower:
-            follower.start()
+        try:
+            crib._open(loop)
+        except BaseException:
+            crib.close()
+            raise
         return crib
+
+    def _open(
+        self,
+        loop: asyncio.AbstractEventLoop | None,
+        on_documents: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Take in what the settings name, and keep in step with a shared store."""
+        stores, follower = self._stores, self._parts.follower
+        if follower is None:
+            self._inventory.open(loop)
+            return
+        from toolcrib.crib.follower import FollowedTenant  # noqa: PLC0415 - for a shared store
+        from toolcrib.store import ReplicaStores  # noqa: PLC0415
+
+        if isinstance(stores, ReplicaStores):
+            stores.catch_up()  # so that the files of this machine are those of all
+            self._inventory.open(loop)
+            self._followed = FollowedTenant(stores, self._inventory, on_documents)
+            follower.follow(self._followed)
 
     @property
     def settings(self) -> Settings:
@@ -143,7 +160,7 @@ class Crib:
     def problems(self) -> tuple[str, ...]:
         """What is named in the settings and cannot be used now, one message each."""
         rules = filter(None, [self._operator.rules_problem])
-        return (*rules, *self._unobserved, *self._inventory.problems)
+        return (*rules, *self._parts.problems, *self._inventory.problems)
 
     @property
     def operator(self) -> Operator:
@@ -368,16 +385,16 @@ class Crib:
 
     def close(self) -> None:
         """End the servers and apps that were started, and let go of the files."""
-        if self._follower:
-            self._follower.close()
+        if self._followed and self._parts.follower:
+            self._parts.follower.leave(self._followed)
         self._packs.close()
         self._inventory.close()
         self._advice.history.close()
         self._live_index.close()
         self._events.close()
-        if self._tracer:
-            self._tracer.close()
         self._stores.close()
+        if self._owns_parts:
+            self._parts.close()
 
     def __enter__(self) -> Self:
         return self
@@ -389,17 +406,6 @@ class Crib:
         _traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-    def _follow(self) -> Follower | None:
-        """What keeps this in step with a shared store; the files of this machine are already."""
-        from toolcrib.crib.follower import Follower  # noqa: PLC0415 - for a shared store alone
-        from toolcrib.store import ReplicaStores  # noqa: PLC0415
-
-        stores = self._stores
-        if not isinstance(stores, ReplicaStores):
-            return None
-        stores.catch_up()
-        return Follower(stores, self._inventory)
 
     @property
     def _door(self) -> Door:
@@ -442,21 +448,31 @@ class Crib:
         return self._door.means(name, caller)
 
 
-def _tracer(settings: Settings) -> tuple[Tracer | None, tuple[str, ...]]:
-    """Who takes spans, and what the settings want and nobody can do: tools work all the same."""
-    tracer, problems = None, [metrics_problem(settings)]
-    try:
-        tracer = tracer_of(settings, os.environ)
-    except ConfigError as error:
-        problems.append(str(error))
-    for problem in filter(None, problems):
-        _log.warning("%s", problem)
-    return tracer, tuple(filter(None, problems))
-
-
 def _program() -> str:
     """The file of the program that runs; empty where there is none, as at a prompt."""
     return str(getattr(sys.modules.get("__main__"), "__file__", None) or "")
+
+
+def crib_beside(
+    other: Crib,
+    settings: Settings,
+    loop: asyncio.AbstractEventLoop,
+    on_documents: Callable[[], None],
+) -> Crib:
+    """A crib of these settings on the parts of another one. See `open_tenant`."""
+    crib = Crib.__new__(Crib)
+    crib._join(settings, parts_of(other))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+    try:
+        crib._open(loop, on_documents)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the same
+    except BaseException:
+        crib.close()
+        raise
+    return crib
+
+
+def parts_of(crib: Crib) -> CribParts:
+    """What a crib may share with others of its process. Programs are not promised it."""
+    return crib._parts  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
 
 
 def inventory_of(crib: Crib) -> Inventory:

@@ -1,19 +1,21 @@
-"""How a replica keeps in step with its shared store: on a thread, from change to change.
+"""How a process keeps in step with its shared store: on one thread, from change to change.
 
     feed ──▶ mirror (files of this machine) ──▶ the sources that have changed ──▶ the pool
 
 What is committed on one replica is searchable on all others a moment later. While the database is
-away the files stay as they are, and all that reads them goes on.
+away the files stay as they are, and all that reads them goes on. One follower is enough for all
+tenants of a process: it asks for their generations together, and then for what changed.
 """
 
 import logging
-from collections.abc import Collection, Iterator
-from threading import Event, Thread
+import time
+from collections.abc import Callable, Collection, Iterator
+from threading import Event, RLock, Thread
 
 from toolcrib.crib.inventory import Inventory
-from toolcrib.errors import StoreError, ToolcribError
+from toolcrib.errors import StoreAway, StoreError, ToolcribError
 from toolcrib.sources.mcp import McpSource
-from toolcrib.store import Changes, ListingKey, ReplicaStores
+from toolcrib.store import ListingKey, ReplicaStores, TenantsFeed
 
 POLL_S = 2.0
 """How long the feed is waited for at a time: so often a replica makes sure that it is in step."""
@@ -23,56 +25,53 @@ AGAIN_S = 1.0
 _log = logging.getLogger(__name__)
 
 
-class Follower:
-    """Follows the feed of one tenant for one crib, until it is closed.
+class FollowedTenant:
+    """One tenant as it is followed: its stores, and the crib that is made of them.
 
-    Documents that have changed are written to their files, and whoever watches those takes them in.
+    `on_documents` is called when documents have changed, after their files were written.
     """
 
-    def __init__(self, stores: ReplicaStores, inventory: Inventory) -> None:
-        self._stores = stores
+    def __init__(
+        self,
+        stores: ReplicaStores,
+        inventory: Inventory,
+        on_documents: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.stores = stores
         self._inventory = inventory
-        self._stamps: dict[McpSource, str] = {}
-        self._closing = Event()
-        self._is_away = False
-        self._thread = Thread(target=self._run, name="toolcrib follower", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
+        self._on_documents = on_documents
         self._stamps = {source: source.stamp() for source in self._sources()}
-        self._thread.start()
+        self._has_keys = False
+        self._turn = RLock()
+        self._is_left = False
 
-    def close(self) -> None:
-        """End. What is being written is written first."""
-        self._closing.set()
-        self._stores.feed.close()
-        if self._thread.is_alive():
-            self._thread.join()
+    def look(self, asked: float, generation: int) -> None:
+        """Take in what has changed, if anything has. Raises `StoreError`."""
+        with self._turn:
+            if self._is_left:
+                return
+            if not self.stores.is_current(asked, generation):
+                self._catch_up()
+            if not self._has_keys:
+                self.stores.keys.refresh()
+                self._has_keys = True
+            self.stores.listings.send_rest()
 
-    def _run(self) -> None:
-        while not self._closing.is_set():
-            try:
-                self._stores.feed.wait(POLL_S)
-                if self._closing.is_set():
-                    return
-                self._apply(self._stores.catch_up())
-                self._stores.keys.refresh()
-                self._stores.listings.send_rest()
-            except StoreError as error:
-                self._note_away(error)
-                self._closing.wait(AGAIN_S)
-            except Exception:  # noqa: BLE001 - whatever it is, the next change is followed again
-                _log.exception("a change of the shared store could not be applied")
-                self._closing.wait(AGAIN_S)
-            else:
-                self._note_back()
+    def leave(self) -> None:
+        """Take in nothing any more. What is being written is written first."""
+        with self._turn:
+            self._is_left = True
 
-    def _apply(self, changes: Changes) -> None:
+    def _catch_up(self) -> None:
+        changes = self.stores.catch_up()
+        self._has_keys = self._has_keys and not changes.keys
         for source in self._changed(frozenset(changes.listings), every=changes.decisions):
             try:
                 self._inventory.relist(source)
             except ToolcribError as error:
                 self._inventory.report(str(error))
+        if changes.documents:
+            self._on_documents()
 
     def _changed(self, listed: frozenset[ListingKey], *, every: bool) -> Iterator[McpSource]:
         """The sources that would list something else than they did when they were asked last."""
@@ -88,6 +87,74 @@ class Follower:
 
     def _sources(self) -> Collection[McpSource]:
         return self._inventory.servers.values()
+
+
+class Follower:
+    """Follows tenants of one database, until it is closed."""
+
+    def __init__(self, feed: TenantsFeed) -> None:
+        self._feed = feed
+        self._followed: frozenset[FollowedTenant] = frozenset()
+        self._changing = RLock()
+        self._closing = Event()
+        self._is_away = False
+        self._thread: Thread | None = None
+
+    def follow(self, tenant: FollowedTenant) -> None:
+        """Follow one more, from now on."""
+        with self._changing:
+            self._followed |= {tenant}
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="toolcrib follower", daemon=True)
+                self._thread.start()
+        self._feed.wake()
+
+    def leave(self, tenant: FollowedTenant) -> None:
+        """Follow this one no longer."""
+        with self._changing:
+            self._followed -= {tenant}
+        tenant.leave()
+
+    def close(self) -> None:
+        """End. What is being written is written first."""
+        self._closing.set()
+        self._feed.wake()
+        if self._thread:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            self._feed.wait(POLL_S)
+            if self._closing.is_set():
+                return
+            try:
+                self._look()
+            except StoreError as error:
+                self._note_away(error)
+                self._closing.wait(AGAIN_S)
+            except Exception:  # noqa: BLE001 - whatever it is, the next change is followed again
+                _log.exception("a change of the shared store could not be applied")
+                self._closing.wait(AGAIN_S)
+            else:
+                self._note_back()
+
+    def _look(self) -> None:
+        """Let each tenant take in its changes. One that fails keeps no other from it.
+
+        Raises what the last of those that failed has raised.
+        """
+        followed, asked = self._followed, time.monotonic()
+        generations = self._feed.generations([each.stores.tenant for each in followed])
+        problem: Exception | None = None
+        for each in followed:
+            try:
+                each.look(asked, generations.get(each.stores.tenant, 0))
+            except StoreAway:  # the others would wait for the same
+                raise
+            except Exception as error:  # noqa: BLE001 - it is raised when the others are done
+                problem = error
+        if problem:
+            raise problem
 
     def _note_away(self, error: StoreError) -> None:
         if not self._is_away:

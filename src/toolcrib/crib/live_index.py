@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from toolcrib import index, wiring
+from toolcrib import index
 from toolcrib.crib.pack_files import PackFiles
 from toolcrib.embed import CachedEmbedder, Embedder
 from toolcrib.errors import SourceError, StoreError
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 class LiveIndex:
     """Where the entries of one pool are looked up. Makes and opens what it needs when it does.
 
-    `changing` is held by whoever changes the pool. `embedder` stands for the one of the settings.
+    `changing` is held by whoever changes the pool. `embedder` stands for the one of the settings,
+    which `make_embedder` gives.
     `packs` is where the index may be found, if it is kept, and `stores` has the catalog. `say`
     hears what goes wrong on the way, a sentence each. `on_indexed` is called when something was
     indexed, on whatever thread.
@@ -42,8 +43,10 @@ class LiveIndex:
         packs: PackFiles | None,
         *,
         stores: Stores,
+        make_embedder: Callable[[Settings], Embedder | None],
         say: Callable[[str], None],
     ) -> None:
+        self._make_embedder = make_embedder
         self._settings = settings
         self._stores = stores
         self._pool = pool
@@ -269,7 +272,7 @@ class LiveIndex:
 
     @cached_property
     def _cached_embedder(self) -> CachedEmbedder | None:
-        embedder = self._embedder or wiring.embedder_of(self._settings)
+        embedder = self._embedder or self._make_embedder(self._settings)
         batch = self._settings.embed.batch
         return CachedEmbedder(embedder, self._vectors, chunk=batch) if embedder else None
 

@@ -14,7 +14,8 @@ suspends the call (`input_requests`). `resources` and `prompts` hand on what ser
 tools, through `offers`; `list_notifications` tells clients that a list has changed.
 
 The process (`daemon_process`): `daemon` serves, one for each set of settings (`daemon_lock`), bound
-as `binding` allows; `signal_handlers` end it. A reload replaces its `serving_state`. `limits`
+as `binding` allows; `signal_handlers` end it. A reload replaces its `serving_state`. Of a shared
+store it may serve other `tenants` too: `tenant_router` finds whose a credential is. `limits`
 bounds connections and requests. `background_tasks` lists servers and keeps the index;
 `file_watcher` sees that a file has changed. `surface_recorder` keeps the first replies, which
 clients get while the next daemon loads. The command line reaches a running daemon by

@@ -8,8 +8,9 @@ the daemon: requests are refused at once, and `take_revoked` tells whose connect
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from toolcrib.errors import ConfigError, StoreAway, ToolcribError
 from toolcrib.gateway.keys import NEVER, PREFIX, GoodKey, Keys
@@ -19,6 +20,8 @@ from toolcrib.gateway.quotas import Quota
 from toolcrib.settings import DEFAULT_TENANT, GatewaySettings
 
 KEEP_USE_S = 30.0
+NO_TENANT = "the token names no tenant that is served here; ask the operator"
+UNKNOWN_KEY = "this key is not known here, or has expired; make one: `toolcrib keys add NAME`"
 _METRICS_KEY = "`toolcrib keys add NAME --scope metrics`"
 
 _log = logging.getLogger(__name__)
@@ -48,6 +51,18 @@ class CannotTell(AccessDenied):
         self.code = code
 
 
+class RequestAuthenticator(Protocol):
+    """What an HTTP request is checked by. Both raise `AccessDenied`."""
+
+    async def bearer(self, shown: str, profile: str) -> Principal:
+        """Whoever sends this: a key or a token."""
+        ...
+
+    def scraper(self, shown: str) -> str:
+        """The name of a key to `/metrics`."""
+        ...
+
+
 class _ShownKey(NamedTuple):
     """A key that somebody came with: its id, and the secret that it had."""
 
@@ -60,7 +75,8 @@ class Authenticator:
 
     That user needs no key on the socket of shims, where the system says who comes. There is no
     other credential: no token lies about in a file. `tokens` is None where only keys count.
-    `tenant` is whose keys count in a store that several tenants share; None: it has but one.
+    `tenant` is whose keys count in a store that several tenants share; None: it has but one. While
+    it `is_disabled`, nothing counts.
     """
 
     def __init__(
@@ -69,14 +85,16 @@ class Authenticator:
         keys: Keys,
         tokens: TokenCheck | None = None,
         tenant: str | None = None,
+        is_disabled: Callable[[], bool] = lambda: False,
     ) -> None:
         self._tenant = tenant
+        self._is_disabled = is_disabled
         self._settings = settings
         self._keys = keys
         self._tokens = tokens
         self._people: dict[str, float] = {}  # until when the last token of each is good
         self._shown: dict[str, set[_ShownKey]] = {}  # by the principal that came with them
-        self._looked_at: int | None = None
+        self._looked_at: tuple[int | None, bool] = None, False
         self._first_end = NEVER
         self._used: dict[str, float] = {}
         self._kept = time.monotonic()
@@ -87,18 +105,31 @@ class Authenticator:
 
     async def bearer(self, shown: str, profile: str = DEFAULT_PROFILE) -> Principal:
         """Whoever sends this over HTTP: a key or a token. Raises `AccessDenied`."""
-        if self._tokens is None or shown.startswith(PREFIX):
+        if not self.is_token(shown):
             if self._keys.is_at_hand(shown):
                 return self.keyed(shown, profile)
             return await asyncio.to_thread(self.keyed, shown, profile)  # a database is asked
+        return self.admitted(await self.person(shown, profile), profile)
+
+    def is_token(self, shown: str) -> bool:
+        """Whether this has to be a token of the provider, if it is anything."""
+        return self._tokens is not None and not shown.startswith(PREFIX)
+
+    async def person(self, shown: str, profile: str) -> Person:
+        """Whose token this is, of whatever tenant. Raises `AccessDenied`."""
+        if self._tokens is None:
+            raise AccessDenied(UNKNOWN_KEY)
         try:
-            person = await self._tokens.verify(shown, profile)
+            return await self._tokens.verify(shown, profile)
         except BadToken as error:
             raise AccessDenied(f"{error}; log in again, or send a key") from error
         except IssuerUnreachable as error:
             problem = "the provider of tokens does not answer, so none can be checked"
             raise CannotTell("issuer_unreachable", f"{problem}; try again later") from error
-        return self._admitted(person, profile)
+
+    def key_tenant(self, shown: str) -> str:
+        """The tenant of a good key, of whatever tenant. Asks the store. Raises `AccessDenied`."""
+        return self._found(shown).key.tenant
 
     def keyed(self, shown: str, profile: str = DEFAULT_PROFILE) -> Principal:
         """Whoever holds a key that is good for this profile. Raises `AccessDenied`."""
@@ -108,12 +139,12 @@ class Authenticator:
             good_for = ", ".join(key.profiles) or "/metrics"
             problem = f"the key {key.name!r} is not good for the profile {profile!r}"
             raise ProfileForbidden(f"{problem}; it is good for: {good_for}")
-        name = key.name if key.tenant == DEFAULT_TENANT else f"{key.tenant}/{key.name}"
+        id = _owned(f"key:{key.name}", key.tenant)
         who = Principal(
-            f"key:{name}",
+            id,
             may_call="call" in key.scopes,
             tenant=key.tenant,
-            quotas=self._quotas(f"key:{name}", key.tenant, key.rate, key.at_once),
+            quotas=self._quotas(id, key.tenant, key.rate, key.at_once),
         )
         principal = self._principal(who, profile)
         self._note_shown(principal.id, good)
@@ -134,14 +165,15 @@ class Authenticator:
         connection was opened with which is not asked, and whoever has the new one comes again.
         """
         version = self._version()
-        if version is not None and version == self._looked_at and time.time() < self._first_end:
+        now = version, self._is_disabled()
+        if version is not None and now == self._looked_at and time.time() < self._first_end:
             return frozenset()
         until = {id: self._good_until(id) for id in (*self._shown, *self._people)}
         revoked = frozenset(id for id, end in until.items() if end is None)
         for id in revoked:
             self._shown.pop(id, None)
             self._people.pop(id, None)
-        self._looked_at = version
+        self._looked_at = now
         self._first_end = min((end for end in until.values() if end is not None), default=NEVER)
         return revoked
 
@@ -176,6 +208,8 @@ class Authenticator:
 
         Of tokens it is the last: one follows another, and each request shows its own.
         """
+        if self._is_disabled():
+            return None
         if (until := self._people.get(principal)) is not None:
             return until if until > time.time() else None
         try:
@@ -186,6 +220,13 @@ class Authenticator:
         return min(known) if known and len(known) == len(ends) else None
 
     def _good(self, shown: str) -> GoodKey:
+        good = self._found(shown)
+        if self._is_disabled() or self._tenant not in (None, good.key.tenant):
+            raise AccessDenied(UNKNOWN_KEY)  # another's is unknown here
+        self._used[good.key.id] = time.time()
+        return good
+
+    def _found(self, shown: str) -> GoodKey:
         try:
             good = self._keys.good(shown)
         except StoreAway as error:
@@ -194,27 +235,29 @@ class Authenticator:
         except ToolcribError as error:
             problem = "the keys cannot be read, so no key works"
             raise AccessDenied(f"{problem}; `toolcrib keys list` tells why") from error
-        if good is None or self._tenant not in (None, good.key.tenant):  # another's is unknown
-            problem = "this key is not known here, or has expired"
-            raise AccessDenied(f"{problem}; make one: `toolcrib keys add NAME`")
-        self._used[good.key.id] = time.time()
+        if good is None:
+            raise AccessDenied(UNKNOWN_KEY)
         return good
 
     def _note_shown(self, principal: str, good: GoodKey) -> None:
         self._shown.setdefault(principal, set()).add(_ShownKey(good.key.id, good.hashed))
         self._first_end = min(self._first_end, good.until)
 
-    def _admitted(self, person: Person, profile: str) -> Principal:
+    def admitted(self, person: Person, profile: str) -> Principal:
         """The principal of a verified person. Raises `AccessDenied`."""
-        missing = set(self._settings.oauth.scopes) - person.scopes
+        oauth, tenant = self._settings.oauth, self._tenant or DEFAULT_TENANT
+        if self._is_disabled() or (oauth.tenant_claim and person.tenant != tenant):
+            raise AccessDenied(NO_TENANT)
+        missing = set(oauth.scopes) - person.scopes
         if missing:
             raise ScopeMissing(f"the token lacks the scope {', '.join(sorted(missing))}")
-        if profile not in person.profiles:
+        if profile not in person.profiles(oauth):
             problem = f"none of your groups has the profile {profile!r}"
             raise ProfileForbidden(f"{problem}; ask the operator for it")
-        quotas = self._quotas(person.id, DEFAULT_TENANT)
-        principal = self._principal(Principal(person.id, quotas=quotas), profile)
-        self._people[person.id] = max(person.until, self._people.get(person.id, 0.0))
+        id = _owned(person.id, tenant)
+        who = Principal(id, tenant=tenant, quotas=self._quotas(id, tenant))
+        principal = self._principal(who, profile)
+        self._people[id] = max(person.until, self._people.get(id, 0.0))
         self._first_end = min(self._first_end, person.until)
         return principal
 
@@ -241,3 +284,9 @@ class Authenticator:
             return replace(who, profile=profile_named(self._settings, profile))
         except ConfigError as error:
             raise UnknownProfile(str(error)) from error
+
+
+def _owned(id: str, tenant: str) -> str:
+    """The id of whoever is of this tenant: nobody of another has the same."""
+    kind, _, name = id.partition(":")
+    return id if tenant == DEFAULT_TENANT else f"{kind}:{tenant}/{name}"

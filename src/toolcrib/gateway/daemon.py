@@ -2,7 +2,7 @@
 
     shims     →  ShimConnections, a Unix socket  ┐
     HTTP      →  HttpListener, HttpGuard         ├→  ServingState: the crib, and a server for each
-    operator  →  OperatorServer, a Unix socket   ┘   principal
+    operator  →  OperatorServer, a Unix socket   ┘   principal; of other tenants: `Tenants`
 
 It ends when it is told to, or, if a shim has started it, when nobody has needed it for a while.
 """
@@ -22,6 +22,7 @@ from toolcrib.connect import DaemonInfo
 from toolcrib.crib import Crib, events_of
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.gateway.background_tasks import BackgroundTasks
+from toolcrib.gateway.credentials import RequestAuthenticator
 from toolcrib.gateway.daemon_lock import DaemonLock
 from toolcrib.gateway.file_watcher import FileWatcher
 from toolcrib.gateway.gateway_metrics import metrics_page_of
@@ -41,6 +42,8 @@ from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
 from toolcrib.gateway.signal_handlers import SignalHandlers
 from toolcrib.gateway.surface_recorder import SurfaceFile
+from toolcrib.gateway.tenant_router import TenantRouter
+from toolcrib.gateway.tenants import Tenants, check_tenants
 from toolcrib.http import App
 from toolcrib.observe import can_measure
 from toolcrib.settings import GatewaySettings, Settings
@@ -49,7 +52,7 @@ LOOK_S = 1.0
 MOST_STREAMS = 400
 
 _OF_THE_LISTENER = """bind port tls_certificate tls_key behind_proxy trusted_proxies drain_s
-    idle_exit_s""".split()
+    idle_exit_s tenants tenant_memory_mb""".split()
 
 _log = logging.getLogger(__name__)
 
@@ -96,12 +99,15 @@ class Daemon:
         if crib.operator.rules_problem:  # later, their reader logs it
             _log.error("%s", crib.operator.rules_problem)
         try:
+            check_tenants(crib.settings)
             self.http = HttpListener(crib.settings.gateway)
         except ConfigError:
             crib.close()
             raise
         self.port = self.http.port
         self.serving = self._serving_state(crib)
+        self.tenants = Tenants(lambda: self.serving, setup.servers, self.port)
+        self._router = TenantRouter(self.tenants)
         self._background = BackgroundTasks(crib)
         self._has_loaded = False
         self._bounds = ConnectionBounds.of(descriptor_limit())
@@ -142,8 +148,10 @@ class Daemon:
             watching.cancel()
             await self.shims.close()
             await self.serving.sessions.close()  # else the web server would wait for their requests
+            await self.tenants.end_sessions()
             await self.http.close()
             async with self._reloading:
+                await self.tenants.close()
                 await self._background.close()
                 await self.serving.close()
 
@@ -199,6 +207,8 @@ class Daemon:
     async def _change(self, settings: Settings) -> None:
         crib = self.serving.crib
         before = crib.settings
+        if before.of_gateway != settings.of_gateway:
+            await self.tenants.close_open()
         if not await asyncio.to_thread(crib.operator.take_settings, settings):
             await self._start_over(settings)
         elif _seen_by_clients(before) != _seen_by_clients(settings):
@@ -215,6 +225,7 @@ class Daemon:
         self._background = BackgroundTasks(crib)
         old, self.serving = self.serving, self._serving_state(crib)
         await self.shims.drop()
+        await self.tenants.close_open()  # they stand on what the crib of before has
         await old.close()
         self._background.start()
         _log.info("reloaded")
@@ -248,12 +259,12 @@ class Daemon:
     def _guard(self) -> HttpGuard:
         def transport(principal: Principal) -> App:
             self._used = time.monotonic()
-            return self.serving.sessions.of(principal)
+            return self.tenants.transport(principal)
 
         return HttpGuard(
             lambda: self.serving.crib.settings.gateway,
             self.port,
-            lambda: self.serving.authenticator,
+            self._authenticator,
             self.request_limiter,
             self.stream_limiter,
             transport,
@@ -263,6 +274,11 @@ class Daemon:
             self.http.drain,
             self._is_loaded,
         )
+
+    def _authenticator(self) -> RequestAuthenticator:
+        """Who checks requests over HTTP: of one tenant, or of several."""
+        serves_others = self.serving.crib.settings.gateway.tenants
+        return self._router if serves_others else self.serving.authenticator
 
     def _is_loaded(self) -> bool:
         """Whether what there is can be found; once it could, a reload changes nothing about it."""
@@ -293,6 +309,7 @@ class Daemon:
                 self._used = time.monotonic()
             await self._drop_revoked()
             await self.serving.send_rest()
+            await self.tenants.look()
             self.http.look()
             if not await self._is_reachable():
                 return

@@ -53,6 +53,12 @@ class GoodKey(NamedTuple):
     until: float
 
 
+def key_id(shown: str) -> str:
+    """The id that a key shows; "" for one without an id, and for what is no key."""
+    match = _SHOWN.fullmatch(shown)
+    return match[1] if match else ""
+
+
 class Keys:
     """The keys of a store. Everything here raises `ToolcribError` where that cannot be read."""
 
@@ -78,14 +84,12 @@ class Keys:
 
     def is_at_hand(self, shown: str) -> bool:
         """Whether `good` answers at once, and asks nobody over a network."""
-        match = _SHOWN.fullmatch(shown)
-        return self._store.is_at_hand(match[1] if match else "")
+        return self._store.is_at_hand(key_id(shown))
 
     def good(self, shown: str) -> GoodKey | None:
         """The key that this is; None if it is none, or has expired."""
-        match = _SHOWN.fullmatch(shown)
-        if match:
-            found = self._store.find(match[1])
+        if id := key_id(shown):
+            found = self._store.find(id)
             return self._fitting(found, shown) if found else None
         if not shown.startswith(PREFIX):
             return None

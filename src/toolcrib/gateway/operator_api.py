@@ -11,20 +11,22 @@ import json
 import logging
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from typing import Any, Protocol, cast
 
 from toolcrib.crib import inventory_of
 from toolcrib.errors import ConfigError, ToolcribError
-from toolcrib.execute import Ticket
+from toolcrib.execute import Ticket, Tickets
+from toolcrib.gateway.credentials import CannotTell
 from toolcrib.gateway.http.listener import HttpListener
 from toolcrib.gateway.operator_clients import client_handlers
 from toolcrib.gateway.operator_commands import command_handlers
 from toolcrib.gateway.quotas import RequestLimiter
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
+from toolcrib.gateway.tenants import NotServed, Tenants
 from toolcrib.gateway.unix_listener import UnixListener, hang_up
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp import McpSource, RefreshResult, find_server
@@ -122,6 +124,7 @@ class OperatedDaemon(Protocol):
     ends_when_idle: bool
     broken: tuple[str, ...]
     read_ns: int
+    tenants: Tenants
 
     def stop(self) -> None: ...
     async def reload(self) -> None: ...
@@ -143,11 +146,14 @@ def operator_handlers(daemon: OperatedDaemon) -> Mapping[str, OperatorHandler]:
         await daemon.reload()
         return True
 
-    async def approvals(_request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
-        return [_ticket(each) for each in daemon.serving.crib.operator.tickets.waiting()]
+    async def approvals(request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
+        async with _tickets_of(daemon, request) as tickets:
+            return [_ticket(each) for each in await asyncio.to_thread(tickets.waiting)]
 
     async def decide(request: Mapping[str, Any], _connection: OperatorConnection) -> Json:
-        _decide(daemon, str(request.get("id", "")), allowed=request.get("allowed") is True)
+        id, allowed = str(request.get("id", "")), request.get("allowed") is True
+        async with _tickets_of(daemon, request) as tickets:
+            await asyncio.to_thread(_decide, tickets, id, allowed=allowed)
         return True
 
     named = {each.__name__: each for each in (status, stop, reload, approvals, decide)}
@@ -220,9 +226,25 @@ def _servers(daemon: OperatedDaemon) -> Json:
     }
 
 
-def _decide(daemon: OperatedDaemon, id: str, *, allowed: bool) -> None:
+@asynccontextmanager
+async def _tickets_of(
+    daemon: OperatedDaemon, request: Mapping[str, Any]
+) -> AsyncGenerator[Tickets]:
+    """The calls that wait at the tenant of a request; at the gateway's own if it names none.
+
+    Raises `ConfigError` for a tenant that is not served here.
+    """
+    name = str(request.get("tenant") or daemon.serving.crib.settings.tenant)
+    try:
+        async with daemon.tenants.held(name) as state:
+            yield state.crib.operator.tickets
+    except (NotServed, CannotTell) as error:
+        remedy = "`gateway.tenants` says which are, `toolcrib tenants list` which there are"
+        raise ConfigError(f"the tenant {name!r} is not served here: {error}; {remedy}") from None
+
+
+def _decide(tickets: Tickets, id: str, *, allowed: bool) -> None:
     """Raises `ConfigError` if nothing waits under this id."""
-    tickets = daemon.serving.crib.operator.tickets
     full = [each.id for each in tickets.waiting() if id and each.id.startswith(id)]
     if len(full) != 1 or not (tickets.approve(full[0]) if allowed else tickets.reject(full[0])):
         remedy = "`toolcrib approvals list` shows those that do"
@@ -266,6 +288,7 @@ def _status(daemon: OperatedDaemon) -> Json:
             for each in (source.status() for source in inventory_of(crib).servers.values())
         ],
         "waiting": len(crib.operator.tickets.waiting()),
+        "tenants": [each.describe() for each in daemon.tenants],
     }
 
 

@@ -14,6 +14,7 @@ from toolcrib.gateway.sdk import TransportSecuritySettings
 from toolcrib.gateway.server import GatewayServers
 from toolcrib.http import LOOPBACK
 from toolcrib.settings import GatewaySettings
+from toolcrib.store import ReplicaStores
 
 CLOSE_S = 12.0
 
@@ -21,15 +22,30 @@ _log = logging.getLogger(__name__)
 
 
 class ServingState:
-    """A crib, a server for each principal, their HTTP sessions, and the check of credentials."""
+    """A crib, a server for each principal, their HTTP sessions, and the check of credentials.
 
-    def __init__(self, crib: Crib, servers: Callable[[Crib], GatewayServers], port: int) -> None:
+    `takes_tokens` is False for a tenant among several: who comes with a token was found out before.
+    """
+
+    def __init__(
+        self,
+        crib: Crib,
+        servers: Callable[[Crib], GatewayServers],
+        port: int,
+        *,
+        takes_tokens: bool = True,
+    ) -> None:
         self.crib = crib
         self.servers = servers(crib)
         settings = crib.settings.gateway
-        keys = Keys(stores_in(crib).keys, on_close=_leave_open)
-        tenant = crib.settings.tenant if crib.settings.database else None
-        self.authenticator = Authenticator(settings, keys, _token_check(settings, port), tenant)
+        stores = stores_in(crib)
+        keys = Keys(stores.keys, on_close=_leave_open)
+        tokens = _token_check(settings, port) if takes_tokens else None
+        if isinstance(stores, ReplicaStores):
+            whose = stores.tenant, lambda: stores.is_disabled
+        else:
+            whose = None, lambda: False
+        self.authenticator = Authenticator(settings, keys, tokens, *whose)
         # The guard has checked these before; the SDK checks nothing unless it is told to.
         security = TransportSecuritySettings(
             enable_dns_rebinding_protection=True,

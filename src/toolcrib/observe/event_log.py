@@ -26,6 +26,8 @@ from toolcrib.store import EventStore
 
 PAUSE_S = 0.5
 END_S = 5.0
+IDLE_S = 10.0
+"""A thread that nothing comes to ends after this time: a process may have a log for each tenant."""
 MOST_WAITING = 10_000
 COMPLAIN_EVERY_S = 60.0
 AUDITED: Final = frozenset[EventKind]({"call", "approval", "definition"})
@@ -109,6 +111,8 @@ class EventLog:
             thread, watchers = self._thread, self._watchers
         if thread:
             thread.join(END_S)
+        elif self._file:
+            self._file.close()
         for watcher in watchers:
             with suppress(Exception):  # whoever looked on may be gone
                 watcher.end()
@@ -134,16 +138,27 @@ class EventLog:
                     self._thread.start()
 
     def _work(self) -> None:
+        while not self._closing.is_set():
+            if not self._woken.wait(IDLE_S) and self._may_rest():
+                return
+            self._closing.wait(PAUSE_S)
+            self._woken.clear()
+            self._hand_on()
         try:
-            while not self._closing.is_set():
-                self._woken.wait()
-                self._closing.wait(PAUSE_S)
-                self._woken.clear()
-                self._hand_on()
             self._hand_on()  # what came between the last look and the end
         finally:
             if self._file:
                 self._file.close()
+
+    def _may_rest(self) -> bool:
+        """Whether this thread may end, because nothing comes; the next event starts another."""
+        with self._changing:
+            thread, self._thread = self._thread, None
+            # Whoever appends wakes first and then looks for a thread; here it is the other way
+            # round, so that one of the two sees the other.
+            if self._woken.is_set() or self._closing.is_set():
+                self._thread = thread
+            return self._thread is None
 
     def _hand_on(self) -> None:
         """Give what waits to the file and to those who look on, and tell what was dropped."""

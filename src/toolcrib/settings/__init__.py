@@ -7,6 +7,7 @@
 `schema`    `Settings`: all sections as one value. Checks keys, and names the nearest for one that
             is none.
 `loading`   `load_settings`: one TOML file and the environment become `Settings`.
+`tenant_document`  what one tenant of a shared store may set over them.
 `section`   what a section is: keys with their `declaration`. It takes plain values as they are, and
             has pydantic judge the rest (`validation`), which is loaded then.
 `paths`     where the user's files are on this system.
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
     from toolcrib.settings.paths import (
         DEFAULT_TENANT,
         cache_folder,
+        checked_tenant,
         config_folder,
+        is_own_servers_file,
         own_servers_file,
         rules_file,
         tenant_folder,
@@ -65,6 +68,11 @@ if TYPE_CHECKING:
         ServerApproval,
         SessionSettings,
     )
+    from toolcrib.settings.tenant_document import (
+        read_tenant_document,
+        tenant_document_file,
+        with_tenant_document,
+    )
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -82,7 +90,9 @@ else:
             "paths": (
                 "DEFAULT_TENANT",
                 "cache_folder",
+                "checked_tenant",
                 "config_folder",
+                "is_own_servers_file",
                 "own_servers_file",
                 "rules_file",
                 "tenant_folder",
@@ -104,6 +114,11 @@ else:
                 "SearchSettings",
                 "ServerApproval",
                 "SessionSettings",
+            ),
+            "tenant_document": (
+                "read_tenant_document",
+                "tenant_document_file",
+                "with_tenant_document",
             ),
         },
     )
@@ -132,13 +147,18 @@ __all__ = [
     "Settings",
     "SettingsFile",
     "cache_folder",
+    "checked_tenant",
     "config_folder",
     "default_settings",
     "documented",
     "is_address",
+    "is_own_servers_file",
     "load_settings",
     "own_servers_file",
+    "read_tenant_document",
     "rules_file",
     "settings_file",
+    "tenant_document_file",
     "tenant_folder",
+    "with_tenant_document",
 ]

@@ -1,6 +1,6 @@
 """Settings: frozen, read once, from one TOML file and the environment.
 
-    defaults  <  settings file  <  TOOLCRIB_* in the environment
+    defaults  <  settings file  <  TOOLCRIB_* in the environment  <  the tenant of a shared store
 
 The file is the one named by TOOLCRIB_CONFIG, else `config.toml` in the user's configuration
 folder. None is read from the working directory: settings name code to import, and a cloned
@@ -21,6 +21,7 @@ from toolcrib.settings.address import is_address
 from toolcrib.settings.paths import config_folder, own_servers_file
 from toolcrib.settings.schema import Settings, check_keys, documented
 from toolcrib.settings.section import Secret
+from toolcrib.settings.tenant_document import with_tenant_document
 from toolcrib.system import read_plain_file
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ def load_settings(
     except RecursionError:  # keys with many dots are as deep as lists in lists
         raise ConfigError(f"{path}: {TOO_DEEP}") from None
     settings = _with_own_servers(_with_key(settings, environ))
-    return settings.read_from(path if named else None)
+    settings = settings.read_from(path if named else None)
+    return with_tenant_document(settings) if settings.database else settings
 
 
 def _checked(path: Path, values: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:

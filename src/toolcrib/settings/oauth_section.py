@@ -46,6 +46,11 @@ class OAuthSettings(Section):
         " the profile behind it.",
     )
     scopes: tuple[str, ...] = setting(default=(), description="Scopes that every token must have.")
+    tenant_claim: str = setting(
+        default="",
+        description="The claim that names the tenant of a person, for a gateway that serves several"
+        " tenants. Empty: all people are of the gateway's own tenant.",
+    )
     groups_claim: str = setting(
         default="groups", description="The claim that has the groups of a person."
     )

@@ -49,6 +49,12 @@ def own_servers_file() -> Path:
     return tenant_folder(config_folder(), current_tenant()) / "servers.json"
 
 
+def is_own_servers_file(path: Path) -> bool:
+    """Whether it is the file of `toolcrib add`, of whatever tenant."""
+    folder, own = path.parent, config_folder()
+    return path.name == "servers.json" and (folder == own or folder.parent == own / "tenants")
+
+
 def rules_file() -> Path:
     """The file of `toolcrib allow`, `ask` and `deny`; it need not be there."""
     return tenant_folder(config_folder(), current_tenant()) / "rules.json"

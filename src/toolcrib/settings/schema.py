@@ -58,6 +58,10 @@ SECRET = frozenset({"embed.api_key", "store"})
 """Keys whose value no message repeats: a secret, and what may hold one by mistake."""
 
 
+_OF_THIS_MACHINE = ("tools", "tool_modules", "skills", "agents", "file_roots")
+"""What one tenant of several has nothing of."""
+
+
 def _is_trigger(text: object) -> None:
     if isinstance(text, str):
         DeferralTrigger.read(text)
@@ -211,15 +215,29 @@ class Settings(Section):
     def of_tenant(self, tenant: str) -> "Settings":
         """The same for another tenant, with its own folders, servers and rules.
 
-        Raises `ConfigError` for what is no name of a tenant.
+        Of this machine it has nothing else: no code, files, plugins, apps or variables. Raises
+        `ConfigError` for what is no name of a tenant.
         """
+        gateway = self.of_gateway
         own = tenant_folder(config_folder(), checked_tenant(tenant))
-        update = {
+        servers = own / own_servers_file().name
+        update: dict[str, object] = {
             "_tenant": tenant,
             "_rules_file": own / rules_file().name,
-            "mcp_config": (own / own_servers_file().name,),
+            "mcp_config": (servers,) if servers.exists() else (),
+            "mcp": gateway.mcp.model_copy(update={"env_from": ()}),
+            "apps": gateway.apps.model_copy(update={"enabled": False}),
+            "builtin_tools": False,
+            "plugins": False,
+            **dict.fromkeys(_OF_THIS_MACHINE, ()),
         }
-        return self.model_copy(update=update)
+        return gateway.model_copy(update=update)
+
+    @property
+    def of_gateway(self) -> "Settings":
+        """The same without what their tenant has set over them."""
+        under: Settings | None = vars(self).get("_under")
+        return under or self
 
     @property
     def file(self) -> Path | None:

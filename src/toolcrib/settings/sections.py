@@ -488,6 +488,17 @@ class GatewaySettings(Section):
         description="How many requests all keys of a tenant may have under way. 0: no limit but"
         " the 256 of the gateway.",
     )
+    tenants: tuple[str, ...] = setting(
+        default=(),
+        description="Names or patterns of tenants of a shared store that this gateway serves beside"
+        ' its own: `["*"]` is all of them. The key or the token says which.',
+    )
+    tenant_memory_mb: int = setting(
+        default=1024,
+        gt=0,
+        description="How much memory the tools of those tenants may take, in MB. Of too many, the"
+        " tenant that nobody has used for longest is closed until it is needed again.",
+    )
     idle_exit_s: float = setting(
         default=1800.0,
         gt=0,

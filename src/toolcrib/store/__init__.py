@@ -92,6 +92,7 @@ if TYPE_CHECKING:
         StoredDocument,
         StoredListing,
         StoredPack,
+        TenantsFeed,
     )
     from toolcrib.store.tickets import TicketBinding, TicketFile, TicketRow, TicketState
     from toolcrib.store.trust_protocol import DecisionStore, Login, LoginStore, TicketStore
@@ -169,6 +170,7 @@ else:
                 "PackStore",
                 "StoredListing",
                 "StoredPack",
+                "TenantsFeed",
             ),
             "trust_protocol": (
                 "DecisionStore",
@@ -235,6 +237,7 @@ __all__ = [
     "StoredReveals",
     "StoredSet",
     "Stores",
+    "TenantsFeed",
     "TicketBinding",
     "TicketFile",
     "TicketRow",

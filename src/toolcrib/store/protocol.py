@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         DocumentStore,
         ListingStore,
         PackStore,
+        TenantsFeed,
     )
     from toolcrib.store.trust_protocol import DecisionStore, LoginStore, TicketStore
     from toolcrib.store.uses import UseRecord
@@ -202,4 +203,14 @@ class SharedStores(Stores, Protocol):
     @property
     def feed(self) -> ChangeFeed:
         """What has changed."""
+        ...
+
+    @property
+    def tenant(self) -> str:
+        """Whose they are."""
+        ...
+
+    @property
+    def tenants_feed(self) -> TenantsFeed:
+        """How this process hears of changes, of whatever tenant."""
         ...

@@ -6,6 +6,8 @@ from collections import OrderedDict
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from toolcrib.settings import DEFAULT_TENANT
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -24,8 +26,11 @@ class RecentKeys:
     keys that are here go on working, each until it expires; no other does.
     """
 
-    def __init__(self, remote: KeyStore, most: int = MOST_RECENT_KEYS) -> None:
+    def __init__(
+        self, remote: KeyStore, most: int = MOST_RECENT_KEYS, *, tenant: str = DEFAULT_TENANT
+    ) -> None:
         self._remote = remote
+        self._tenant = tenant
         self._most = most
         self._turn = RLock()
         self._found: OrderedDict[str, StoredKey] = OrderedDict()
@@ -39,13 +44,10 @@ class RecentKeys:
             return
         listed = {key.id: key for key in self._remote.all()}
         with self._turn:
-            ids = list(self._found)
-        now = {id: listed.get(id) or self._remote.find(id) for id in ids}
-        with self._turn:
-            self._found.update((id, key) for id, key in now.items() if key)
-            for id in [id for id, key in now.items() if key is None]:
-                self._found.pop(id, None)
-            for id in [id for id in listed if id not in now][: self._most - len(self._found)]:
+            self._found = OrderedDict((id, listed[id]) for id in self._found if id in listed)
+            for id in [id for id in listed if id not in self._found][
+                : self._most - len(self._found)
+            ]:
                 self._found[id] = listed[id]
             self._seen = number
             self._count += 1
@@ -65,7 +67,7 @@ class RecentKeys:
                 self._found.move_to_end(id)
                 return known
         found = self._remote.find(id)
-        if found:
+        if found and found.tenant == self._tenant:  # `refresh` hears of no other
             with self._turn:
                 self._found[id] = found
                 while len(self._found) > self._most:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         ListingStore,
         PackStore,
         StoredListing,
+        TenantsFeed,
     )
     from toolcrib.store.trust_protocol import LoginStore, TicketStore
 
@@ -141,6 +142,13 @@ class Mirror:
         self._freshness.confirm(asked)
         return changes
 
+    def confirm(self, asked: float, generation: int) -> bool:
+        """Whether the files are as of this generation; then they are known to be current."""
+        if generation != self._generation:
+            return False
+        self._freshness.confirm(asked)
+        return True
+
     def _fetch_document(self, name: DocumentName) -> None:
         found, local = self._remote.documents.document(name), self._local.documents
         before = local.document(name)
@@ -210,10 +218,25 @@ class ReplicaStores:
         self._decisions: FollowedDecisions | None = None
         self._keys: RecentKeys | None = None
         self._listings = MirroredListings(local.listings, remote.listings)
+        self._disabled = False
+
+    @property
+    def is_disabled(self) -> bool:
+        """Whether the tenant was switched off, as of the last `catch_up`."""
+        return self._disabled
+
+    def is_current(self, asked: float, generation: int) -> bool:
+        """Whether nothing has to be caught up with: the tenant is at this generation.
+
+        That it is was asked at this time, by the clock that does not jump.
+        """
+        is_behind = self._decisions is not None and self._decisions.is_behind
+        return not is_behind and self._mirror.confirm(asked, generation)
 
     def catch_up(self) -> Changes:
         """Bring this machine up to date, and say what has changed. Raises `StoreError`."""
         changes, decisions = self._mirror.catch_up(), self._decisions
+        self._disabled = changes.disabled
         if decisions is None or not (changes.decisions or decisions.is_behind):
             return changes
         decisions.changed()
@@ -272,7 +295,7 @@ class ReplicaStores:
         """As the protocol says."""
         with self._opening:
             if self._keys is None:
-                self._keys = RecentKeys(self._remote.keys)
+                self._keys = RecentKeys(self._remote.keys, tenant=self._remote.tenant)
             return self._keys
 
     @property
@@ -294,6 +317,16 @@ class ReplicaStores:
     def feed(self) -> ChangeFeed:
         """As the protocol says."""
         return self._remote.feed
+
+    @property
+    def tenant(self) -> str:
+        """As the protocol says."""
+        return self._remote.tenant
+
+    @property
+    def tenants_feed(self) -> TenantsFeed:
+        """As the protocol says."""
+        return self._remote.tenants_feed
 
     def close(self) -> None:
         """As the protocol says."""

@@ -6,9 +6,12 @@ feed tells a replica what it has to fetch again.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from toolcrib.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 DocumentName: TypeAlias = Literal["servers.json", "rules.json", "settings.toml"]
 
@@ -130,42 +133,50 @@ class PackStore(Protocol):
 
 
 class Changes(NamedTuple):
-    """What may be another since a generation, and the generation as of which that is true."""
+    """What may be another since a generation, and the generation as of which that is true.
+
+    `disabled`: the tenant is switched off now.
+    """
 
     generation: int
     documents: tuple[DocumentName, ...] = ()
     listings: tuple[ListingKey, ...] = ()
     keys: bool = False
     decisions: bool = False
+    disabled: bool = False
 
 
 class ChangeFeed(Protocol):
-    """How a replica hears that something changed. Only a shared store has one.
+    """What has changed of one tenant. Only a shared store has one.
 
     A process alone sees its files change. Everything here raises `StoreError` when the place
     behind it cannot be read.
     """
 
-    def generation(self) -> int:
-        """A number that grows with every change that is committed, in the order of commits."""
-        ...
-
     def changes(self, since: int) -> Changes:
         """All that has changed after that generation; since 0, all there is.
 
-        What was removed is among them, and is then not found. Nothing is left out: what is
-        committed later has a later generation.
+        What was removed is among them, and is then not found. Nothing is left out: generations are
+        in the order of the commits, so what is committed later has a later one.
         """
         ...
+
+
+class TenantsFeed(Protocol):
+    """How a process hears that something of its tenants changed, however many it follows."""
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until something may have changed since the last `changes`, or the time is over.
+        """Whether something was heard since the last `wait`, before the time is over.
 
-        True: look. It may be True for no reason, and never stays False for longer than two
-        seconds after a change. May be called by one thread at a time.
+        It may be True for no reason, and False after a change: whoever follows asks for
+        `generations` in either case. May be called by one thread at a time.
         """
         ...
 
-    def close(self) -> None:
-        """Stop waiting: a `wait` in another thread returns."""
+    def generations(self, tenants: Collection[str]) -> Mapping[str, int]:
+        """The generation of each of these; one that is not there is absent. Raises `StoreError`."""
+        ...
+
+    def wake(self) -> None:
+        """Let a `wait` in another thread return."""
         ...

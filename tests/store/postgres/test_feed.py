@@ -18,8 +18,7 @@ from toolcrib.store.postgres import (
     SharedDatabase,
     TenantPlaces,
 )
-from toolcrib.store.postgres.feed import PostgresFeed
-from toolcrib.store.source_protocol import ListingHead, ListingKey, StoredListing
+from toolcrib.store.source_protocol import Changes, ListingHead, ListingKey, StoredListing
 
 LISTED = StoredListing(ListingHead("1", 1.0, 1.0), b"{}")
 LISTENERS = "SELECT pid FROM pg_stat_activity WHERE datname = %s AND query LIKE 'LISTEN%%'"
@@ -40,6 +39,10 @@ def stores(shared: SharedDatabase, tmp_path: Path) -> PostgresStores:
     return stores_of(shared, tmp_path)
 
 
+def generation_of(stores: PostgresStores) -> int:
+    return stores.tenants_feed.generations([stores.tenant]).get(stores.tenant, 0)
+
+
 def put(stores: PostgresStores, name: str) -> None:
     stores.listings.put_listing(ListingKey(name, "hash"), LISTED)
 
@@ -50,13 +53,13 @@ def name_of(address: DatabaseAddress) -> str:
 
 def test_changes_say_what_to_fetch_again(stores: PostgresStores):
     feed, first = stores.feed, ListingKey("a", "hash")
-    assert feed.changes(0) == (0, (), (), False, False)
+    assert feed.changes(0) == Changes(0)
     put(stores, "a")
     stores.documents.put_document("rules.json", b"{}", None)
     seen = feed.changes(0)
     assert (seen.documents, seen.listings) == (("rules.json",), (first,))
-    assert seen.generation == feed.generation()
-    assert feed.changes(seen.generation) == (seen.generation, (), (), False, False)
+    assert seen.generation == generation_of(stores)
+    assert feed.changes(seen.generation) == Changes(seen.generation)
     stores.listings.forget_listing(first)
     removed = feed.changes(seen.generation)
     assert removed.listings == (first,)
@@ -68,17 +71,17 @@ def test_changes_say_what_to_fetch_again(stores: PostgresStores):
 
 
 def test_what_nobody_follows_makes_no_generation(stores: PostgresStores):
-    before = stores.feed.generation()
+    before = generation_of(stores)
     stores.catalog.add_reveals("ann", "session", ["a"])
     stores.sets.add_to_set("ann", "", {}, "h")
     stores.listings.put_failure(ListingKey("a", "hash"), b"{}")
-    assert stores.feed.generation() == before
+    assert generation_of(stores) == before
 
 
 def test_a_change_of_another_tenant_is_none(shared: SharedDatabase, tmp_path: Path):
     one, two = stores_of(shared, tmp_path, "one"), stores_of(shared, tmp_path, "two")
     put(one, "a")
-    assert two.feed.generation() == 0
+    assert generation_of(two) == 0
     assert two.feed.changes(0).listings == ()
 
 
@@ -141,75 +144,65 @@ def test_nothing_is_missed_under_concurrent_writers(shared: SharedDatabase, tmp_
     for each in threads:
         each.start()
     feed, seen, generation = stores[0].feed, list[str](), 0
-    while any(each.is_alive() for each in threads) or feed.generation() > generation:
+    while any(each.is_alive() for each in threads) or generation_of(stores[0]) > generation:
         changes = feed.changes(generation)
         generation = changes.generation
         seen += [key.server for key in changes.listings]
     assert sorted(seen) == sorted(expected), "each once, and none is missing"
 
 
-def settle(feed: PostgresFeed) -> None:
-    """Listen, and look: from now on all that is heard is new."""
-    assert feed.wait(HANG_S)
-    feed.changes(0)
+def settle(shared: SharedDatabase) -> None:
+    """Listen: from now on all that is heard is new."""
+    assert shared.listener.wait(HANG_S)
 
 
-def test_a_change_ends_the_wait(
-    shared: SharedDatabase,
-    tmp_path: Path,
-    postgres_server: PostgresServer,
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_change_of_whatever_tenant_ends_the_wait(
+    shared: SharedDatabase, tmp_path: Path, postgres_server: PostgresServer
 ):
-    monkeypatch.setattr("toolcrib.store.postgres.feed.POLL_S", HANG_S)  # by the listener alone
-    stores = stores_of(shared, tmp_path)
-    settle(stores.feed)
-    put(stores_of(shared, tmp_path, "two"), "of another")
-    let_pass()
-    assert not stores.feed.wait(0)
-    put(stores, "a")
-    assert stores.feed.wait(HANG_S)
-    stores.feed.changes(0)
+    one, two = (stores_of(shared, tmp_path, tenant) for tenant in ("one", "two"))
+    settle(shared)
+    assert not shared.listener.wait(0)
+    put(one, "a")
+    assert shared.listener.wait(HANG_S)
+    put(two, "b")
+    assert shared.listener.wait(HANG_S)
     name = name_of(shared.database.address)
     [(listener,)] = postgres_server.execute(LISTENERS, "postgres", name)
     postgres_server.execute("SELECT pg_terminate_backend(%s)", "postgres", listener)
-    settle(stores.feed)
-    put(stores, "b")
-    assert stores.feed.wait(HANG_S), "it listens again"
+    settle(shared)
+    put(one, "c")
+    assert shared.listener.wait(HANG_S), "it listens again"
 
 
-def test_a_listener_that_hears_nothing_costs_two_seconds_and_no_change(
-    stores: PostgresStores, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("toolcrib.store.postgres.feed.CHANNEL", "another")  # as behind a pooler
-    settle(stores.feed)
-    put(stores, "a")
-    assert stores.feed.wait(HANG_S)
+def test_the_generations_of_many_tenants_are_one_question(shared: SharedDatabase, tmp_path: Path):
+    for tenant in ("one", "two", "three"):
+        put(stores_of(shared, tmp_path, tenant), "a")
+    put(stores_of(shared, tmp_path, "two"), "b")
+    found = shared.listener.generations(["one", "two", "nobody"])
+    assert found == {"one": 1, "two": 2}
 
 
 def test_a_listener_in_a_black_hole_is_opened_again(
     new_address: DatabaseAddress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("toolcrib.store.postgres.feed.POLL_S", HANG_S)
     monkeypatch.setattr("toolcrib.store.postgres.feed.LISTEN_S", 0.2)
     with (
         TcpProxy(new_address) as proxy,
         closing(SharedDatabase(Database(proxy.address))) as shared,
         closing(SharedDatabase(Database(new_address))) as others,
     ):
-        stores = stores_of(shared, tmp_path)
-        settle(stores.feed)
+        settle(shared)
         proxy.swallow()
         until(lambda: shared.listener._held is None, "the watchdog has ended it")
         put(stores_of(others, tmp_path), "a")
         proxy.restore()
-        assert stores.feed.wait(HANG_S)
+        assert shared.listener.wait(HANG_S)
 
 
-def test_who_waits_is_woken_when_the_feed_is_closed(stores: PostgresStores):
-    settle(stores.feed)
-    ended: list[bool] = []
-    waiting = Thread(target=lambda: ended.append(stores.feed.wait(HANG_S)))
+def test_who_waits_can_be_woken(shared: SharedDatabase):
+    settle(shared)
+    waiting = Thread(target=shared.listener.wait, args=(HANG_S,))
     waiting.start()
-    stores.feed.close()
-    waiting.join()
-    assert len(ended) == 1
+    shared.listener.wake()
+    waiting.join(HANG_S)
+    assert not waiting.is_alive()

@@ -141,3 +141,43 @@ def test_vectors_are_shared_by_all(shared: SharedDatabase, tmp_path: Path):
     one, two = (stores_of(shared, name, tmp_path) for name in ("one", "two"))
     one.catalog.keep_vectors("m", {b"hash": np.ones(2, np.float32)})
     assert two.catalog.present_vectors("m", [b"hash"]) == {b"hash"}
+
+
+def test_which_tenants_there_are_is_shown_and_nothing_that_they_own(
+    shared: SharedDatabase, tmp_path: Path
+):
+    for tenant in ("one", "two"):
+        fill(stores_of(shared, tenant, tmp_path), tenant)
+    assert shared.tenants.add("three")
+    assert not shared.tenants.add("two")
+    assert [each.name for each in shared.tenants.all()] == ["one", "three", "two"]
+    for tenant in ("", "three"):
+        with shared.database.transaction(tenant, "durable") as db:
+            db.execute("SELECT set_config('toolcrib.tenants', 'listed', true)")
+            tables = [name for (name,) in db.execute(TABLES) if name not in SHARED]
+            own = 0 if not tenant else 1
+            for table in tables:
+                shown = db.execute(f"SELECT FROM {table}".encode()).rowcount
+                assert shown == (3 if table == "tenant" else 0), table
+                for act in ("UPDATE {} SET tenant = tenant", "DELETE FROM {}"):
+                    changed = db.execute(act.format(table).encode()).rowcount
+                    assert changed == (own if table == "tenant" else 0), (act, table)
+    with shared.database.transaction("", "read") as db:
+        assert db.execute("SELECT FROM tenant").rowcount == 0, "in no other transaction"
+
+
+def test_a_tenant_is_switched_off_and_on_and_replicas_hear_of_it(
+    shared: SharedDatabase, tmp_path: Path
+):
+    stores = stores_of(shared, "one", tmp_path)
+    fill(stores, "one")
+    before = stores.feed.changes(0)
+    assert not before.disabled
+    assert shared.tenants.switch("one", disabled=True)
+    after = stores.feed.changes(before.generation)
+    assert after.disabled
+    assert after.generation > before.generation
+    assert shared.tenants.switch("one", disabled=False)
+    assert not stores.feed.changes(0).disabled
+    assert not shared.tenants.switch("nobody", disabled=True)
+    assert shared.tenants.find("nobody") is None

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 from toolcrib.gateway.binding import MCP_PATH, Binding
 from toolcrib.gateway.credentials import (
     AccessDenied,
-    Authenticator,
     CannotTell,
     ProfileForbidden,
+    RequestAuthenticator,
     ScopeMissing,
     UnknownProfile,
 )
@@ -63,7 +63,7 @@ HEALTH = "/health"
 READY = "/ready"
 METRICS = "/metrics"
 LISTEN = "subscriptions/listen"
-RETRY_S: Mapping[str, int] = {"issuer_unreachable": 30, "store_away": 1}
+RETRY_S: Mapping[str, int] = {"issuer_unreachable": 30, "store_away": 1, "tenant_unavailable": 30}
 REFUSED = -32093
 _PROFILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -112,7 +112,7 @@ class HttpGuard:
 
     settings: Callable[[], GatewaySettings]
     port: int
-    authenticator: Callable[[], Authenticator]
+    authenticator: Callable[[], RequestAuthenticator]
     request_limiter: RequestLimiter
     stream_limiter: RequestLimiter
     transport: Callable[[Principal], App]

@@ -72,6 +72,11 @@ class HttpSessions:
             self._make_room()
         return transport.app
 
+    @property
+    def has_sessions(self) -> bool:
+        """Whether somebody would have to begin again if this ended."""
+        return not all(each.is_idle for each in self._transports.values())
+
     def principals(self) -> list[Json]:
         """Who has come so far, and for which profile."""
         return [{"principal": each.id, "profile": each.profile.name} for each in self._transports]

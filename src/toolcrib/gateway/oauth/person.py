@@ -1,7 +1,12 @@
 """Who comes with a token, and why nobody does. Nothing here knows how a token is checked."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
+
+from toolcrib.settings import OAuthSettings
+
+EVERYBODY: Final = "*"
+"""In place of a group: everybody whose token is good."""
 
 
 class BadToken(Exception):
@@ -16,13 +21,19 @@ class IssuerUnreachable(Exception):
 class Person:
     """Somebody whose token was verified. `id` tells them from all others, of other issuers too.
 
-    `profiles` are those of their groups, `scopes` those of the token, `until` when it expires.
+    `groups` are theirs, and `EVERYBODY`; `scopes` those of the token, `until` when it expires.
+    `tenant` is what the token says of it; None if it says nothing that is a name.
     """
 
     id: str
-    profiles: frozenset[str]
+    groups: frozenset[str]
     scopes: frozenset[str]
     until: float
+    tenant: str | None = None
+
+    def profiles(self, settings: OAuthSettings) -> frozenset[str]:
+        """The profiles that these settings give their groups."""
+        return frozenset(name for group in self.groups for name in settings.groups.get(group, ()))
 
 
 class TokenCheck(Protocol):

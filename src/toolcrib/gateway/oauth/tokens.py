@@ -23,15 +23,13 @@ from jwt.exceptions import (
 )
 
 from toolcrib.gateway.oauth.issuer_keys import ALGORITHMS, IssuerKeys, UnknownSigningKey
-from toolcrib.gateway.oauth.person import BadToken, Person
+from toolcrib.gateway.oauth.person import EVERYBODY, BadToken, Person
 from toolcrib.gateway.oauth.resource_metadata import profile_resource
 from toolcrib.settings import OAuthSettings
 
 LONGEST_TOKEN = 16 * 1024
 LEEWAY_S = 30.0
 MOST_GROUPS = 1_000
-EVERYBODY = "*"
-"""In place of a group: everybody whose token is good."""
 _KINDS = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._|:+-]{0,63}")
 _REQUIRED = ("exp", "iss", "aud", "sub")
@@ -108,14 +106,15 @@ def _header(token: str) -> tuple[str, str]:
 
 
 def _person(settings: OAuthSettings, claims: Mapping[str, Any]) -> Person:
-    groups = {EVERYBODY, *_texts(claims.get(settings.groups_claim))}
-    profiles = {name for group in groups for name in settings.groups.get(group, ())}
+    groups = frozenset({EVERYBODY, *_texts(claims.get(settings.groups_claim))})
+    tenant = claims.get(settings.tenant_claim) if settings.tenant_claim else None
     scopes = [*_texts(claims.get("scope")), *_texts(claims.get("scp"))]
     return Person(
         _id(settings.issuer, cast("str", claims["sub"])),
-        frozenset(profiles),
+        groups,
         frozenset(" ".join(scopes).split()),
         float(claims["exp"]),
+        tenant if isinstance(tenant, str) else None,
     )
 
 

@@ -8,6 +8,7 @@
     tenant       the rows of one tenant, and changes that replicas hear of
     stores       all stores of a tenant: `catalog`, `decisions` (sealed: `seal_tree`), `tickets`,
                  `handles`, `events`, `logins`, `keys`, `sources`
+    tenant_registry   which tenants there are, and which are switched off
     feed         how a gateway hears of changes
     copying      files into a database and back: `copy_ends`, `copied_tables`
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     )
     from toolcrib.store.postgres.stores import PostgresStores, SharedDatabase, TenantPlaces
     from toolcrib.store.postgres.tenant import TenantDatabase
+    from toolcrib.store.postgres.tenant_registry import Tenant, TenantRegistry
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -53,6 +55,7 @@ else:
             ),
             "stores": ("PostgresStores", "SharedDatabase", "TenantPlaces"),
             "tenant": ("TenantDatabase",),
+            "tenant_registry": ("Tenant", "TenantRegistry"),
         },
     )
 
@@ -67,8 +70,10 @@ __all__ = [
     "FileEnd",
     "PostgresStores",
     "SharedDatabase",
+    "Tenant",
     "TenantDatabase",
     "TenantPlaces",
+    "TenantRegistry",
     "check_migrated",
     "copy_stores",
     "database_status",

@@ -1,12 +1,11 @@
-"""How a gateway hears that something of a tenant changed.
+"""How a gateway hears that something of its tenants changed.
 
-One connection a process listens for all tenants, and whoever waits for a tenant asks for its
-generation every two seconds besides: a listener that was lost, or that a pooler keeps from hearing,
-costs these two seconds and no change.
+One connection and one thread a process listen for all tenants. Whoever follows some of them asks
+for their generations every two seconds besides, in one query: a listener that was lost, or that a
+pooler keeps from hearing, costs these two seconds and no change.
 """
 
-import time
-from collections import defaultdict
+from collections.abc import Collection, Mapping
 from threading import Condition, Thread
 from typing import get_args
 
@@ -14,9 +13,9 @@ from toolcrib.errors import StoreError
 from toolcrib.store.postgres.database import BEGIN_S, Database, HeldConnection
 from toolcrib.store.postgres.faults import explained
 from toolcrib.store.postgres.tenant import CHANNEL, TenantDatabase
+from toolcrib.store.postgres.tenant_registry import TenantRegistry
 from toolcrib.store.source_protocol import Changes, DocumentName, ListingKey
 
-POLL_S = 2.0
 REOPEN_S = 1.0
 """How long a lost listener waits before it is opened again."""
 LISTEN_S = 5.0
@@ -24,39 +23,48 @@ LISTEN_S = 5.0
 
 
 class ChangeListener:
-    """Hears of changes of all tenants, on a connection and a thread of its own."""
+    """Hears of changes of all tenants, on a connection and a thread of its own.
 
-    def __init__(self, database: Database) -> None:
+    Keeps `TenantsFeed`.
+    """
+
+    def __init__(self, database: Database, tenants: TenantRegistry) -> None:
         self._database = database
-        self._heard = Condition()
-        self._times: defaultdict[str, int] = defaultdict(int)
+        self._tenants = tenants
+        self._changed = Condition()
+        self._heard = 0
+        self._seen = 0
         self._closed = False
         self._held: HeldConnection | None = None
         self._thread: Thread | None = None
 
-    def times(self, tenant: str) -> int:
-        """How often something of a tenant was heard; also when the listener is opened again."""
-        return self._times[tenant] + self._times[""]
-
-    def wait(self, tenant: str, times: int, timeout_s: float) -> bool:
-        """Whether something more was heard than so many times, before the time is over."""
-        with self._heard:
+    def wait(self, timeout_s: float) -> bool:
+        """As the protocol says."""
+        with self._changed:
             if self._thread is None and not self._closed:
                 self._thread = Thread(target=self._run, name="toolcrib changes", daemon=True)
                 self._thread.start()
-            return self._heard.wait_for(
-                lambda: self._closed or self.times(tenant) > times, timeout_s
+            heard = self._changed.wait_for(
+                lambda: self._closed or self._heard > self._seen, timeout_s
             )
+            self._seen = self._heard
+            return heard
+
+    def generations(self, tenants: Collection[str]) -> Mapping[str, int]:
+        """As the protocol says."""
+        return self._tenants.generations(tenants)
 
     def wake(self) -> None:
-        """Let everybody look who waits."""
-        self._note("")
+        """As the protocol says."""
+        with self._changed:
+            self._heard += 1
+            self._changed.notify_all()
 
     def close(self) -> None:
         """End the thread."""
-        with self._heard:
+        with self._changed:
             self._closed = True
-            self._heard.notify_all()
+            self._changed.notify_all()
             if self._held:
                 self._held.shut_down()
         if self._thread:
@@ -67,25 +75,25 @@ class ChangeListener:
             try:
                 self._listen()
             except StoreError:  # whoever polls says so
-                with self._heard:
-                    self._heard.wait_for(lambda: self._closed, REOPEN_S)
+                with self._changed:
+                    self._changed.wait_for(lambda: self._closed, REOPEN_S)
 
     def _listen(self) -> None:
         """Listen until the connection is lost. Raises `StoreError`."""
         held = self._database.connect()
-        with self._heard:
+        with self._changed:
             self._held = held
         try:
             with explained(self._database.address.shown):
                 held.connection.autocommit = True
                 self._ask(held, f"LISTEN {CHANNEL}")
-                self._note("")  # something may have been missed
+                self.wake()  # something may have been missed
                 while not self._closed:
-                    for notice in held.connection.notifies(timeout=LISTEN_S):
-                        self._note(notice.payload)
+                    for _notice in held.connection.notifies(timeout=LISTEN_S):
+                        self.wake()
                     self._ask(held, "SELECT 1")
         finally:
-            with self._heard:
+            with self._changed:
                 self._held = None
             held.close()
 
@@ -93,34 +101,18 @@ class ChangeListener:
         with self._database.watchdog.watching(held.socket, BEGIN_S):
             held.connection.execute(query.encode())
 
-    def _note(self, tenant: str) -> None:
-        with self._heard:
-            self._times[tenant] += 1
-            self._heard.notify_all()
-
 
 class PostgresFeed:
     """The changes of one tenant. Keeps `ChangeFeed`."""
 
-    def __init__(self, tenant: TenantDatabase, listener: ChangeListener) -> None:
+    def __init__(self, tenant: TenantDatabase) -> None:
         self._tenant = tenant
-        self._listener = listener
-        self._seen = 0
-        self._heard = 0
-        self._closed = False
-
-    def generation(self) -> int:
-        """As the protocol says."""
-        with self._tenant.transaction("read") as db:
-            row = db.execute("SELECT generation FROM tenant").fetchone()
-        return row[0] if row else 0
 
     def changes(self, since: int) -> Changes:
         """As the protocol says."""
-        self._heard = self._listener.times(self._tenant.tenant)
         with self._tenant.transaction("read") as db:
-            row = db.execute("SELECT generation, keys, decisions FROM tenant").fetchone()
-            generation, keys, decisions = row or (0, 0, 0)
+            row = db.execute("SELECT generation, keys, decisions, disabled FROM tenant").fetchone()
+            generation, keys, decisions, disabled = row or (0, 0, 0, False)
             sql = "SELECT name FROM document WHERE generation > %s ORDER BY name"
             names = {name for (name,) in db.execute(sql, (since,)).fetchall()}
             sql = """
@@ -128,25 +120,6 @@ class PostgresFeed:
                 ORDER BY server, config_hash
             """
             listings = [ListingKey(*row) for row in db.execute(sql, (since,)).fetchall()]
-        self._seen = generation
         documents = tuple(name for name in get_args(DocumentName) if name in names)
-        return Changes(generation, documents, tuple(listings), keys > since, decisions > since)
-
-    def wait(self, timeout_s: float) -> bool:
-        """As the protocol says."""
-        end = time.monotonic() + timeout_s
-        while not self._closed:
-            left = max(0.0, end - time.monotonic())
-            if self._listener.wait(self._tenant.tenant, self._heard, min(left, POLL_S)):
-                self._heard = self._listener.times(self._tenant.tenant)
-                return True
-            if not left:
-                return False
-            if self.generation() != self._seen:
-                return True
-        return False
-
-    def close(self) -> None:
-        """As the protocol says."""
-        self._closed = True
-        self._listener.wake()
+        changed = keys > since, decisions > since
+        return Changes(generation, documents, tuple(listings), *changed, disabled)

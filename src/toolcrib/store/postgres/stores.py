@@ -19,6 +19,7 @@ from toolcrib.store.postgres.migrations import check_migrated
 from toolcrib.store.postgres.sealing import derived_key
 from toolcrib.store.postgres.sources import PostgresDocuments, PostgresListings, PostgresPacks
 from toolcrib.store.postgres.tenant import TenantDatabase
+from toolcrib.store.postgres.tenant_registry import TenantRegistry
 from toolcrib.store.postgres.tickets import PostgresTickets
 from toolcrib.store.seals import SealCounter
 from toolcrib.system import make_private_folder
@@ -35,7 +36,8 @@ class SharedDatabase:
     def __init__(self, database: Database) -> None:
         check_migrated(database)
         self.database = database
-        self.listener = ChangeListener(database)
+        self.tenants = TenantRegistry(database)
+        self.listener = ChangeListener(database, self.tenants)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -133,14 +135,23 @@ class PostgresStores:
     @property
     def feed(self) -> PostgresFeed:
         """As the protocol says."""
-        return self._once("feed", lambda tenant: PostgresFeed(tenant, self._shared.listener))
+        return self._once("feed", PostgresFeed)
+
+    @property
+    def tenant(self) -> str:
+        """As the protocol says."""
+        return self._places.tenant
+
+    @property
+    def tenants_feed(self) -> ChangeListener:
+        """As the protocol says."""
+        return self._shared.listener
 
     def close(self) -> None:
         """As the protocol says; the database stays open, for other tenants."""
         with self._opening:
             for each in self._tenants:
                 each.close()
-        self._shared.listener.wake()
 
     def _decisions(self, tenant: TenantDatabase) -> PostgresDecisions:
         make_private_folder(self.folder)

@@ -20,7 +20,7 @@ _MARKS = {
     "keys": sql.SQL("UPDATE tenant SET keys = generation"),
     "decisions": sql.SQL("UPDATE tenant SET decisions = generation"),
 }
-_TELL = f"SELECT pg_notify('{CHANNEL}', current_setting('toolcrib.tenant'))"
+TELL = f"SELECT pg_notify('{CHANNEL}', current_setting('toolcrib.tenant'))"
 
 
 class ChangeBlock(NamedTuple):
@@ -66,7 +66,7 @@ class TenantDatabase:
             yield ChangeBlock(db, generation)
             if mark := _MARKS.get(what):
                 db.execute(mark)
-            db.execute(_TELL)
+            db.execute(TELL)
 
     def close(self) -> None:
         """Whatever comes after it raises; the connections stay, for others."""

@@ -12,7 +12,7 @@ from typing import cast
 
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json, JsonObject
-from toolcrib.settings import own_servers_file
+from toolcrib.settings import is_own_servers_file
 from toolcrib.sources.mcp.config.fields import Fields, is_object
 from toolcrib.sources.mcp.config.server import (
     ServerConfig,
@@ -114,7 +114,7 @@ def _parsed(path: Path, text: str) -> ServerConfigs:
     if not is_object(top) or not is_object(table):
         raise ConfigError(f"{path}:1: has no object `mcpServers`; it lists the servers by name")
     read = read_table(path, table)
-    if path != own_servers_file():
+    if not is_own_servers_file(path):
         return read
     problems = [*read.problems]
     overrides = _overrides(path, top, problems)
@@ -148,7 +148,7 @@ def read_table(path: Path, table: JsonObject) -> ServerConfigs:
 
 
 def _servers(path: Path, table: JsonObject, problems: list[str]) -> Iterator[ServerConfig]:
-    folder, is_own = path.parent, path == own_servers_file()
+    folder, is_own = path.parent, is_own_servers_file(path)
     for id, values in table.items():
         where = f"{path}: server {id!r}"
         if not is_object(values) or not 0 < len(id) <= LONGEST_ID:

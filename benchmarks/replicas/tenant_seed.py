@@ -1,0 +1,54 @@
+"""Writes tenants into a database, in the home of the replica that will serve them.
+
+    python -m benchmarks.replicas.tenant_seed < request.json
+
+Each has a key, a list with one server, and what that server would list: rows through the stores,
+so that no server has to run. Prints an object with `name`, `tools` and `key` a line.
+"""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from benchmarks.observe_world import made_up_tools
+from toolcrib.gateway.keys import Keys
+from toolcrib.settings import Settings
+from toolcrib.sources.mcp import McpServers
+from toolcrib.sources.mcp.listing import ServerFacts, ServerIntroduction, ServerListing
+from toolcrib.store.postgres import (
+    Database,
+    DatabaseAddress,
+    PostgresStores,
+    SharedDatabase,
+    TenantPlaces,
+)
+
+
+def main() -> None:
+    asked: Mapping[str, Any] = json.load(sys.stdin)
+    key = bytes.fromhex(asked["install_key"])
+    every = made_up_tools(max(size for _, size in asked["tenants"]))
+    with closing(SharedDatabase(Database(DatabaseAddress(asked["store"])))) as shared:
+        for name, size in asked["tenants"]:
+            folder = Settings().of_tenant(name).state_folder
+            stores = PostgresStores(shared, TenantPlaces(name, folder, key, None))
+            shown = _write(stores, Path(asked["servers"]), every[:size])
+            print(json.dumps({"name": name, "tools": size, "key": shown}), flush=True)
+
+
+def _write(stores: PostgresStores, servers: Path, tools: Sequence[Mapping[str, Any]]) -> str:
+    """`servers` is the file with the one server, as our own file of any tenant has it."""
+    stores.documents.put_document("servers.json", servers.read_bytes(), None)
+    opened = McpServers.open([servers], stores)
+    (source,) = opened.sources
+    memory = source._memory  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - its answer goes there
+    memory.keep(ServerIntroduction(ServerFacts("2025-11-25"), ServerListing((*tools,))), 0.1)
+    opened.close()
+    return Keys(stores.keys).add("ann")
+
+
+if __name__ == "__main__":
+    main()
