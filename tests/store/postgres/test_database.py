@@ -3,9 +3,13 @@
 import os
 import signal
 import socket
+import subprocess
+import sys
 from contextlib import closing
+from pathlib import Path
 from threading import Barrier, Thread
 
+import psutil
 import pytest
 
 from tests.postgres import PASSWORD, PostgresServer, free_port
@@ -139,11 +143,28 @@ def test_a_server_that_was_killed_is_found_again(postgres_server: PostgresServer
         assert until(lambda: found(database)) == ["a"]
 
 
-def test_an_idle_connection_that_got_lost_is_replaced(database: Database):
+def test_the_server_of_a_worker_that_was_killed_ends_too():
+    """As one that tests start: no run leaves a database behind."""
+    made = "import tests.postgres as t; s = t.running_server()"
+    code = f"{made}; print(s.id, s.folder, flush=True); input()"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe) as worker:
+        assert worker.stdout
+        server, folder = worker.stdout.readline().decode().split()
+        assert psutil.pid_exists(int(server))
+        worker.kill()
+    until(lambda: not psutil.pid_exists(int(server)), "the server has ended")
+    until(lambda: not Path(folder).exists(), "and its files are gone")
+
+
+def test_an_idle_connection_that_got_lost_is_replaced_without_a_word(
+    database: Database, caplog: pytest.LogCaptureFixture
+):
     put(database, "one", "a")
     for held in database._idle:
         held.shut_down()
     assert names(database, "one") == ["a"]
+    assert [record.getMessage() for record in caplog.records if record.name == "psycopg"] == []
 
 
 def test_a_black_hole_ends_by_the_watchdog(new_address: DatabaseAddress):

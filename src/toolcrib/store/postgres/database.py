@@ -18,7 +18,6 @@ from threading import BoundedSemaphore, Lock
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import psycopg
-from psycopg import IsolationLevel
 from psycopg.pq import TransactionStatus
 
 from toolcrib.errors import StoreAway, StoreError
@@ -41,6 +40,7 @@ TransactionKind = Literal["read", "durable", "quick"]
 acknowledged; of `quick` ones a crash of the server may lose the last."""
 
 _BEGIN = """
+    {how};
     SELECT set_config('toolcrib.tenant', %(tenant)s, true),
         set_config('search_path', 'toolcrib', true),
         set_config('statement_timeout', %(server_ms)s, true),
@@ -50,6 +50,8 @@ _BEGIN = """
             WHEN current_setting('synchronous_commit') IN ('on', 'remote_apply')
             THEN current_setting('synchronous_commit') ELSE 'on' END, true)
 """
+_READ = _BEGIN.format(how="BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").encode()
+_WRITE = _BEGIN.format(how="BEGIN").encode()
 _ROLE = """
     SELECT rolname, rolsuper, rolbypassrls, current_setting('server_version_num')::int
     FROM pg_roles WHERE rolname = current_user
@@ -110,12 +112,13 @@ class Database:
             raise StoreAway(problem)
         try:
             with explained(self.address.shown):
-                connection = psycopg.connect(**self.address.parameters(), prepare_threshold=None)
+                connection = psycopg.connect(
+                    **self.address.parameters(), prepare_threshold=None, autocommit=True
+                )
                 held = HeldConnection(connection, _copied(connection))
                 try:
                     with self.watchdog.watching(held.socket, BEGIN_S):
                         _check_role(connection)
-                        connection.rollback()
                 except BaseException:
                     held.close()
                     raise
@@ -192,12 +195,12 @@ class Database:
 
 
 def _begin(connection: Connection, values: Mapping[str, str]) -> None:
-    """Begin a transaction, in one round trip."""
-    reads = values["kind"] == "read"
-    connection.read_only = reads
-    connection.isolation_level = IsolationLevel.REPEATABLE_READ if reads else None
-    with connection.pipeline():
-        connection.execute(_BEGIN, values)
+    """Begin a transaction, in one round trip: as two statements in one text.
+
+    Not in a pipeline of psycopg, which writes to the log whenever a connection is lost.
+    """
+    sql = _READ if values["kind"] == "read" else _WRITE
+    psycopg.ClientCursor(connection).execute(sql, values)
 
 
 def _copied(connection: Connection) -> socket.socket:
