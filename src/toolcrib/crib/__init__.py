@@ -13,7 +13,8 @@
 `crib`                 `Crib`: the programs' side, one method a wish
 `operator`             `Operator`, as `crib.operator`: approvals, what use has taught, new settings
 `live_index`           the index that follows the pool; `crib_index` is its handle: `crib.index`
-`packs`                keeps both in packs for the next start; `pack_files` says where and when
+`packs`                keeps both in packs for the next start; `pack_files` says where and when,
+                       `shared_packs` hands them to other replicas
 `inventory`            `Inventory`: the pool, what feeds it, and who may see what of it
 `follower`             keeps the pool in step with a store that several replicas share
 `fleet`                the MCP servers among those sources, and their exchange while others run on

@@ -44,6 +44,7 @@ from toolcrib.model import (
 )
 from toolcrib.observe import EventLog, Tracer
 from toolcrib.settings import Settings, default_settings
+from toolcrib.store import FileStores
 from toolcrib.system import LastGoodCopies
 from toolcrib.wiring import (
     event_log_of,
@@ -86,8 +87,9 @@ class Crib:
         self, settings: Settings | None = None, *, embedder: Embedder | None = None
     ) -> None:
         settings = settings or default_settings(os.environ)
-        files = PackFiles.of(settings, _program())
         self._stores = stores = stores_of(settings)
+        shared_key = None if isinstance(stores, FileStores) else stores.packs.key
+        self._pack_files = files = PackFiles.of(settings, _program(), shared_key)
         self._events = event_log_of(settings, stores)
         self._tracer, self._unobserved = _tracer(settings)
         tell = self._tracer.tell if self._tracer else None
@@ -393,13 +395,20 @@ class Crib:
     def _follow(self) -> Follower | None:
         """What keeps this in step with a shared store; the files of this machine are already."""
         from toolcrib.crib.follower import Follower  # noqa: PLC0415 - for a shared store alone
+        from toolcrib.crib.shared_packs import SharedPacks  # noqa: PLC0415
         from toolcrib.store import ReplicaStores  # noqa: PLC0415
 
         stores = self._stores
         if not isinstance(stores, ReplicaStores):
             return None
-        stores.catch_up()
-        return Follower(stores, self._inventory)
+        follower = Follower(stores, self._inventory, stores.catch_up().generation)
+        if self._pack_files and self._live_index.is_packable:
+            self._packs.share(
+                SharedPacks(
+                    stores.packs, self._pack_files, self.settings, lambda: follower.generation
+                )
+            )
+        return follower
 
     @property
     def _door(self) -> Door:

@@ -27,11 +27,13 @@ class Follower:
     """Follows the feed of one tenant for one crib, until it is closed.
 
     Documents that have changed are written to their files, and whoever watches those takes them in.
+    The pool has all changes of listings and decisions until `generation`.
     """
 
-    def __init__(self, stores: ReplicaStores, inventory: Inventory) -> None:
+    def __init__(self, stores: ReplicaStores, inventory: Inventory, generation: int) -> None:
         self._stores = stores
         self._inventory = inventory
+        self.generation = generation
         self._stamps: dict[McpSource, str] = {}
         self._closing = Event()
         self._is_away = False
@@ -73,6 +75,7 @@ class Follower:
                 self._inventory.relist(source)
             except ToolcribError as error:
                 self._inventory.report(str(error))
+        self.generation = changes.generation
 
     def _changed(self, listed: frozenset[ListingKey], *, every: bool) -> Iterator[McpSource]:
         """The sources that would list something else than they did when they were asked last."""

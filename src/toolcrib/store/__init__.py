@@ -91,7 +91,6 @@ if TYPE_CHECKING:
         PackStore,
         StoredDocument,
         StoredListing,
-        StoredPack,
     )
     from toolcrib.store.tickets import TicketBinding, TicketFile, TicketRow, TicketState
     from toolcrib.store.trust_protocol import DecisionStore, Login, LoginStore, TicketStore
@@ -168,7 +167,6 @@ else:
                 "ListingStore",
                 "PackStore",
                 "StoredListing",
-                "StoredPack",
             ),
             "trust_protocol": (
                 "DecisionStore",
@@ -231,7 +229,6 @@ __all__ = [
     "StoredDocument",
     "StoredKey",
     "StoredListing",
-    "StoredPack",
     "StoredReveals",
     "StoredSet",
     "Stores",

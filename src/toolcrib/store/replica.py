@@ -22,7 +22,7 @@ from toolcrib.store.recent_keys import RecentKeys
 from toolcrib.system import make_private_folder, read_private_file, write_private_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from toolcrib.store.event_protocol import EventStore
@@ -134,8 +134,7 @@ class Mirror:
             changes = self._remote.feed.changes(0)
         for name in changes.documents:
             self._fetch_document(name)
-        for key in changes.listings:
-            self._fetch_listing(key)
+        self._fetch_listings(changes.listings)
         if changes.generation != since:
             self._write_generation(changes.generation)
         self._freshness.confirm(asked)
@@ -156,14 +155,14 @@ class Mirror:
         write_private_file(aside, content)
         _log.warning("%s comes from the shared store now; what was here is in %s", name, aside)
 
-    def _fetch_listing(self, key: ListingKey) -> None:
-        found, local = self._remote.listings.listing(key), self._local.listings
-        if found is None:
+    def _fetch_listings(self, keys: Sequence[ListingKey]) -> None:
+        gone, local = set(keys), self._local.listings
+        for key, found in self._remote.feed.listings(keys):
+            gone.discard(key)
+            if local.listing_head(key) != found.head:
+                local.put_listing(key, found)
+        for key in gone:
             local.forget_listing(key)
-            return
-        head = local.listing_head(key)
-        if head is None or head != found.head:
-            local.put_listing(key, found)
 
     @property
     def _file(self) -> Path:

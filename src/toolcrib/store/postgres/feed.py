@@ -7,6 +7,7 @@ costs these two seconds and no change.
 
 import time
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from threading import Condition, Thread
 from typing import get_args
 
@@ -14,13 +15,27 @@ from toolcrib.errors import StoreError
 from toolcrib.store.postgres.database import BEGIN_S, Database, HeldConnection
 from toolcrib.store.postgres.faults import explained
 from toolcrib.store.postgres.tenant import CHANNEL, TenantDatabase
-from toolcrib.store.source_protocol import Changes, DocumentName, ListingKey
+from toolcrib.store.source_protocol import (
+    Changes,
+    DocumentName,
+    ListingHead,
+    ListingKey,
+    StoredListing,
+)
 
 POLL_S = 2.0
 REOPEN_S = 1.0
 """How long a lost listener waits before it is opened again."""
+BATCH, BATCH_S = 100, 60.0
+"""So many listings are asked for in one transaction, and so long that may take."""
 LISTEN_S = 5.0
 """So often a listener that hears nothing makes sure that it is still connected."""
+
+_LISTINGS = """
+    SELECT server, config_hash, version, fetched, start_s, body FROM listing
+    JOIN unnest(%s::text[], %s::text[]) AS asked (server, config_hash) USING (server, config_hash)
+    WHERE body IS NOT NULL
+"""
 
 
 class ChangeListener:
@@ -77,7 +92,6 @@ class ChangeListener:
             self._held = held
         try:
             with explained(self._database.address.shown):
-                held.connection.autocommit = True
                 self._ask(held, f"LISTEN {CHANNEL}")
                 self._note("")  # something may have been missed
                 while not self._closed:
@@ -132,6 +146,14 @@ class PostgresFeed:
         documents = tuple(name for name in get_args(DocumentName) if name in names)
         return Changes(generation, documents, tuple(listings), keys > since, decisions > since)
 
+    def listings(self, keys: Sequence[ListingKey]) -> Iterator[tuple[ListingKey, StoredListing]]:
+        """As the protocol says. A transaction for some of them at a time, in one round trip."""
+        for start in range(0, len(keys), BATCH):
+            some = keys[start : start + BATCH]
+            with self._tenant.transaction("read", BATCH_S) as db, db.cursor(binary=True) as cursor:
+                for server, hashed, *head, body in cursor.stream(_LISTINGS, _columns(some)):
+                    yield ListingKey(server, hashed), StoredListing(ListingHead(*head), body)
+
     def wait(self, timeout_s: float) -> bool:
         """As the protocol says."""
         end = time.monotonic() + timeout_s
@@ -150,3 +172,7 @@ class PostgresFeed:
         """As the protocol says."""
         self._closed = True
         self._listener.wake()
+
+
+def _columns(keys: Sequence[ListingKey]) -> tuple[list[str], list[str]]:
+    return [key.server for key in keys], [key.config_hash for key in keys]

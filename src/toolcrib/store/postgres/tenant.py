@@ -20,6 +20,7 @@ _MARKS = {
     "keys": sql.SQL("UPDATE tenant SET keys = generation"),
     "decisions": sql.SQL("UPDATE tenant SET decisions = generation"),
 }
+_TURN = "hashtextextended(%s, hashtextextended(current_setting('toolcrib.tenant'), 0))"
 _TELL = f"SELECT pg_notify('{CHANNEL}', current_setting('toolcrib.tenant'))"
 
 
@@ -78,9 +79,11 @@ def take_turns(db: Connection, *about: str) -> None:
 
     For what has no row yet that could be locked.
     """
-    sql = """
-        SELECT pg_advisory_xact_lock(
-            hashtextextended(%s, hashtextextended(current_setting('toolcrib.tenant'), 0))
-        )
-    """
-    db.execute(sql, (json.dumps(about),))
+    db.execute(f"SELECT pg_advisory_xact_lock({_TURN})", (json.dumps(about),))
+
+
+def may_begin(db: Connection, *about: str) -> bool:
+    """The same, but False instead of a wait."""
+    sql = f"SELECT pg_try_advisory_xact_lock({_TURN})"
+    [(begun,)] = db.execute(sql, (json.dumps(about),)).fetchall()
+    return bool(begun)
