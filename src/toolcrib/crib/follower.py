@@ -57,7 +57,7 @@ class Follower:
                 self._stores.feed.wait(POLL_S)
                 if self._closing.is_set():
                     return
-                self._apply(self._stores.catch_up())
+                self._stores.catch_up(self._apply)
                 self._stores.keys.refresh()
                 self._stores.listings.send_rest()
             except StoreError as error:

@@ -108,37 +108,30 @@ class Mirror:
     `place` names the database: files of another one are brought up to date from the beginning.
     """
 
-    def __init__(
-        self, remote: SharedStores, local: Stores, freshness: Freshness, place: str
-    ) -> None:
+    def __init__(self, remote: SharedStores, local: Stores, place: str) -> None:
         self._remote = remote
         self._local = local
-        self._freshness = freshness
         self._mark = hashlib.sha256(place.encode()).hexdigest()[:16]
         self._generation = self._read_generation()
 
-    @property
-    def generation(self) -> int:
-        """As of which generation the files are."""
-        return self._generation
-
-    def catch_up(self) -> Changes:
+    def fetch(self) -> Changes:
         """Write what has changed to the files of this machine. Raises `StoreError`.
 
-        A file is written in one step, and the generation after all of them: whoever is ended in
-        between writes them again.
+        A file is written in one step. Until `note` the same is fetched again.
         """
-        asked, since = self._freshness.now(), self._generation
+        since = self._generation
         changes = self._remote.feed.changes(since)
         if changes.generation < since:  # the database was put back to an earlier state
             changes = self._remote.feed.changes(0)
         for name in changes.documents:
             self._fetch_document(name)
         self._fetch_listings(changes.listings)
-        if changes.generation != since:
-            self._write_generation(changes.generation)
-        self._freshness.confirm(asked)
         return changes
+
+    def note(self, generation: int) -> None:
+        """All until this generation is here, and whoever needs it has it. Raises `StoreError`."""
+        if generation != self._generation:
+            self._write_generation(generation)
 
     def _fetch_document(self, name: DocumentName) -> None:
         found, local = self._remote.documents.document(name), self._local.documents
@@ -203,16 +196,28 @@ class ReplicaStores:
         self._remote = remote
         self._local = local
         self._freshness = Freshness(stale_s)
-        self._mirror = Mirror(remote, local, self._freshness, place)
+        self._mirror = Mirror(remote, local, place)
         self._on_close = on_close
         self._opening = RLock()
         self._decisions: FollowedDecisions | None = None
         self._keys: RecentKeys | None = None
         self._listings = MirroredListings(local.listings, remote.listings)
 
-    def catch_up(self) -> Changes:
-        """Bring this machine up to date, and say what has changed. Raises `StoreError`."""
-        changes, decisions = self._mirror.catch_up(), self._decisions
+    def catch_up(self, apply: Callable[[Changes], None] = lambda _: None) -> Changes:
+        """Bring this machine up to date, and say what has changed. Raises `StoreError`.
+
+        `apply` is told of it as soon as the files have it, and before that counts as done.
+        """
+        asked = self._freshness.now()
+        changes = self._with_decisions(self._mirror.fetch())
+        self._freshness.confirm(asked)
+        apply(changes)
+        self._mirror.note(changes.generation)
+        return changes
+
+    def _with_decisions(self, changes: Changes) -> Changes:
+        """The same; decisions are read again where they have changed."""
+        decisions = self._decisions
         if decisions is None or not (changes.decisions or decisions.is_behind):
             return changes
         decisions.changed()

@@ -71,6 +71,19 @@ def test_nobody_sees_nothing_on_a_fresh_connection_and_on_a_used_one(database: D
         assert db.execute("SELECT name FROM toolcrib.document").fetchall() == []
 
 
+def test_a_question_in_one_round_trip_sees_the_same_rows(database: Database):
+    put(database, "one", "a")
+    put(database, "two", "b")
+    sql = "SELECT name::text FROM document WHERE name <> %(name)s"
+    assert database.ask("one", sql, {"name": "c'; DROP TABLE document; --"}) == [("a",)]
+    assert database.ask("", sql, {"name": ""}) == []
+    with pytest.raises(StoreError, match="read-only"):
+        database.ask("one", "DELETE FROM document", {})
+    for held in database._idle:
+        held.shut_down()
+    assert database.ask("two", sql, {"name": ""}) == [("b",)]
+
+
 def test_nobody_writes_a_row_of_another(database: Database):
     sql = "INSERT INTO document (tenant, name, content, generation) VALUES ('two', 'a', '', 0)"
     with (

@@ -31,6 +31,16 @@ BATCH, BATCH_S = 100, 60.0
 LISTEN_S = 5.0
 """So often a listener that hears nothing makes sure that it is still connected."""
 
+_CHANGES = """
+    SELECT generation, keys, decisions,
+        ARRAY(SELECT name::text FROM document WHERE generation > %(since)s),
+        (
+            SELECT coalesce(json_agg(json_build_array(server, config_hash)
+                ORDER BY server, config_hash), '[]')
+            FROM listing WHERE generation > %(since)s
+        )
+    FROM tenant
+"""
 _LISTINGS = """
     SELECT server, config_hash, version, fetched, start_s, body FROM listing
     JOIN unnest(%s::text[], %s::text[]) AS asked (server, config_hash) USING (server, config_hash)
@@ -125,26 +135,18 @@ class PostgresFeed:
 
     def generation(self) -> int:
         """As the protocol says."""
-        with self._tenant.transaction("read") as db:
-            row = db.execute("SELECT generation FROM tenant").fetchone()
-        return row[0] if row else 0
+        rows = self._tenant.ask("SELECT generation FROM tenant")
+        return rows[0][0] if rows else 0
 
     def changes(self, since: int) -> Changes:
         """As the protocol says."""
         self._heard = self._listener.times(self._tenant.tenant)
-        with self._tenant.transaction("read") as db:
-            row = db.execute("SELECT generation, keys, decisions FROM tenant").fetchone()
-            generation, keys, decisions = row or (0, 0, 0)
-            sql = "SELECT name FROM document WHERE generation > %s ORDER BY name"
-            names = {name for (name,) in db.execute(sql, (since,)).fetchall()}
-            sql = """
-                SELECT server, config_hash FROM listing WHERE generation > %s
-                ORDER BY server, config_hash
-            """
-            listings = [ListingKey(*row) for row in db.execute(sql, (since,)).fetchall()]
+        found = self._tenant.ask(_CHANGES, since=since)
+        generation, keys, decisions, names, listed = found[0] if found else (0, 0, 0, (), ())
         self._seen = generation
         documents = tuple(name for name in get_args(DocumentName) if name in names)
-        return Changes(generation, documents, tuple(listings), keys > since, decisions > since)
+        listings = tuple(ListingKey(*each) for each in listed)
+        return Changes(generation, documents, listings, keys > since, decisions > since)
 
     def listings(self, keys: Sequence[ListingKey]) -> Iterator[tuple[ListingKey, StoredListing]]:
         """As the protocol says. A transaction for some of them at a time, in one round trip."""

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Literal, NamedTuple
+from typing import Any, Literal, LiteralString, NamedTuple
 
 from psycopg import sql
 
@@ -48,9 +48,13 @@ class TenantDatabase:
         self, kind: TransactionKind, within_s: float = ANSWER_S
     ) -> AbstractContextManager[Connection]:
         """As `Database.transaction`."""
-        if self._closed:
-            raise StoreError(f"{self.place} was closed; open it again")
+        self._check_open()
         return self.database.transaction(self.tenant, kind, within_s)
+
+    def ask(self, query: LiteralString, **values: object) -> list[tuple[Any, ...]]:
+        """As `Database.ask`."""
+        self._check_open()
+        return self.database.ask(self.tenant, query, values)
 
     @contextmanager
     def change(
@@ -72,6 +76,10 @@ class TenantDatabase:
     def close(self) -> None:
         """Whatever comes after it raises; the connections stay, for others."""
         self._closed = True
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self.place} was closed; open it again")
 
 
 def take_turns(db: Connection, *about: str) -> None:
