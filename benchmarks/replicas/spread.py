@@ -4,7 +4,7 @@
 
 Each change is one tool more in the list of one server. A replica lists that server again and writes
 the list to the database; the time is taken when the database tells that it was committed. Each of
-three replicas is asked every few milliseconds, by a search over HTTP, until it finds the new tool.
+three replicas is asked by a search over HTTP, 20 ms after its last answer, until it finds the tool.
 """
 
 import asyncio

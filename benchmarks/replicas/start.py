@@ -2,8 +2,9 @@
 
     python -m benchmarks.replicas.start [--tools 100000]
 
-Another replica has listed everything before. The new one has an empty home at first: all that it
-knows comes from the database. Then it is started again, with the files that it has by now.
+Another replica has listed everything before, and has stored its packs. The new one has an empty
+home at first: all that it knows comes from the database. Then it is started again, with the files
+that it has by now; and once more with an empty home, where nobody has stored a pack.
 """
 
 import asyncio
@@ -13,8 +14,9 @@ import tempfile
 import time
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import LiteralString, NamedTuple
 
 import psutil
 
@@ -25,10 +27,19 @@ from benchmarks.processes import megabytes
 from benchmarks.replicas.client import until_found
 from benchmarks.replicas.cluster import ROOT, Cluster, Replica, opened_stores, running_cluster
 from toolcrib.gateway.keys import Keys
+from toolcrib.settings import DEFAULT_TENANT
+from toolcrib.store.postgres import Database, DatabaseAddress
 
 NAME = "replica_start"
 OF_ONE_SERVER = 5_000
 AIM_S = 2.0
+LIST_S = 900.0
+ARE_PACKED = """
+    SELECT coalesce(max(pack.generation) >= max(tenant.decisions), false) AND
+        coalesce(max(pack.generation) >= (SELECT max(generation) FROM listing), false)
+    FROM pack, tenant
+"""
+FORGET_PACKS = "WITH gone AS (DELETE FROM pack RETURNING name) SELECT count(*) > 0 FROM gone"
 
 
 class Start(NamedTuple):
@@ -67,11 +78,16 @@ async def _measured(folder: Path, tools: int) -> dict[str, Start]:
         await asyncio.to_thread(_add_servers, cluster, every)
         last = str(every[-1]["name"])
         print("listing, once", file=sys.stderr)
-        await until_found(first, key, last, within_s=900)
+        await until_found(first, key, last, within_s=LIST_S)
+        print("waiting for its packs", file=sys.stderr)
+        await asyncio.to_thread(_wait_packs, cluster)
+        await asyncio.to_thread(first.stop)
         second.forget()
         starts = {"an empty home": await _started(second, key, last)}
-        await asyncio.to_thread(second.stop)
-        return starts | {"its own files": await _started(second, key, last)}
+        starts["its own files"] = await _started(second, key, last)
+        await asyncio.to_thread(_ask, cluster, FORGET_PACKS)
+        second.forget()
+        return starts | {"an empty home, without packs": await _started(second, key, last)}
 
 
 def _add_servers(cluster: Cluster, tools: Sequence[object]) -> None:
@@ -84,14 +100,36 @@ def _add_servers(cluster: Cluster, tools: Sequence[object]) -> None:
     cluster.put_servers(entries)
 
 
+def _wait_packs(cluster: Cluster) -> None:
+    """Until the packs in the database have all that is listed. Raises `Unusable`."""
+    end = time.monotonic() + LIST_S
+    while not _ask(cluster, ARE_PACKED):
+        if time.monotonic() > end:
+            raise Unusable("nobody has stored a pack")
+        time.sleep(1.0)
+
+
+def _ask(cluster: Cluster, sql: LiteralString) -> bool:
+    """A question to the tables of the cluster that is answered by yes or no."""
+    with (
+        closing(Database(DatabaseAddress(cluster.pair.address))) as database,
+        database.transaction(DEFAULT_TENANT, "durable") as db,
+    ):
+        [(answer,)] = db.execute(sql).fetchall()
+        return bool(answer)
+
+
 async def _started(replica: Replica, key: str, tool: str) -> Start:
+    """What a start takes. It is stopped again."""
     began = time.monotonic()
     replica.start()
     await replica.wait_ready(600)
     ready, ready_cpu = time.monotonic() - began, _cpu(replica.pid)
     await until_found(replica, key, tool, within_s=600)
     found, found_cpu = time.monotonic() - began, _cpu(replica.pid)
-    return Start(ready_cpu, ready, found_cpu, found, megabytes(replica.pid))
+    start = Start(ready_cpu, ready, found_cpu, found, megabytes(replica.pid))
+    await asyncio.to_thread(replica.stop)
+    return start
 
 
 def _cpu(pid: int) -> float:

@@ -13,7 +13,8 @@
 `crib`                 `Crib`: the programs' side, one method a wish
 `operator`             `Operator`, as `crib.operator`: approvals, what use has taught, new settings
 `live_index`           the index that follows the pool; `crib_index` is its handle: `crib.index`
-`packs`                keeps both in packs for the next start; `pack_files` says where and when
+`packs`                keeps both in packs for the next start; `pack_files` says where and when,
+                       `shared_packs` hands them to other replicas
 `inventory`            `Inventory`: the pool, what feeds it, and who may see what of it
 `parts`                what the cribs of one process share: a database, models, the tracer
 `tenants`              opens the cribs of other tenants beside one

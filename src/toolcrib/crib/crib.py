@@ -42,6 +42,7 @@ from toolcrib.model import (
     ToolInfo,
 )
 from toolcrib.settings import Settings, default_settings
+from toolcrib.store import FileStores
 from toolcrib.system import LastGoodCopies
 from toolcrib.wiring import event_log_of, policy_of, use_advice_of
 
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from toolcrib.session import Host, Session
     from toolcrib.sources import Source, ToolFacts
     from toolcrib.sources.mcp import Offers, RefreshResult, ServerEntry
-    from toolcrib.store import Stores
+    from toolcrib.store import ReplicaStores, Stores
     from toolcrib.uses import UseHistory
 
 HOST = Caller("host")
@@ -81,9 +82,10 @@ class Crib:
 
     def _join(self, settings: Settings, parts: CribParts, embedder: Embedder | None = None) -> None:
         """Join the stages by these settings, on parts that others may have too."""
-        files = PackFiles.of(settings, _program())
         self._parts, self._owns_parts = parts, False
         self._stores = stores = parts.stores(settings)
+        shared_key = None if isinstance(stores, FileStores) else stores.packs.key
+        self._pack_files = files = PackFiles.of(settings, _program(), shared_key)
         self._events = event_log_of(settings, stores)
         self._tracer = parts.tracer
         tell = self._tracer.tell if self._tracer else None
@@ -146,10 +148,26 @@ class Crib:
         from toolcrib.store import ReplicaStores  # noqa: PLC0415
 
         if isinstance(stores, ReplicaStores):
-            stores.catch_up()  # so that the files of this machine are those of all
+            generation = stores.catch_up().generation  # the files of this machine are those of all
+            self._share_packs(stores, generation)
             self._inventory.open(loop)
-            self._followed = FollowedTenant(stores, self._inventory, on_documents)
+            self._followed = FollowedTenant(stores, self._inventory, generation, on_documents)
             follower.follow(self._followed)
+
+    def _share_packs(self, stores: ReplicaStores, begun: int) -> None:
+        """Have the packs of other replicas, and let them have ours; `begun` is the generation now.
+
+        Before the first source is added.
+        """
+        from toolcrib.crib.shared_packs import SharedPacks  # noqa: PLC0415 - for a shared store
+
+        def generation() -> int:
+            return self._followed.generation if self._followed else begun
+
+        if self._pack_files and self._live_index.is_packable:
+            self._packs.share(
+                SharedPacks(stores.packs, self._pack_files, self.settings, generation)
+            )
 
     @property
     def settings(self) -> Settings:

@@ -15,7 +15,7 @@ from threading import Event, RLock, Thread
 from toolcrib.crib.inventory import Inventory
 from toolcrib.errors import StoreAway, StoreError, ToolcribError
 from toolcrib.sources.mcp import McpSource
-from toolcrib.store import ListingKey, ReplicaStores, TenantsFeed
+from toolcrib.store import Changes, ListingKey, ReplicaStores, TenantsFeed
 
 POLL_S = 2.0
 """How long the feed is waited for at a time: so often a replica makes sure that it is in step."""
@@ -28,17 +28,20 @@ _log = logging.getLogger(__name__)
 class FollowedTenant:
     """One tenant as it is followed: its stores, and the crib that is made of them.
 
-    `on_documents` is called when documents have changed, after their files were written.
+    `on_documents` is called when documents have changed, after their files were written. The pool
+    has all changes of listings and decisions until `generation`.
     """
 
     def __init__(
         self,
         stores: ReplicaStores,
         inventory: Inventory,
+        generation: int,
         on_documents: Callable[[], None] = lambda: None,
     ) -> None:
         self.stores = stores
         self._inventory = inventory
+        self.generation = generation
         self._on_documents = on_documents
         self._stamps = {source: source.stamp() for source in self._sources()}
         self._has_keys = False
@@ -51,7 +54,7 @@ class FollowedTenant:
             if self._is_left:
                 return
             if not self.stores.is_current(asked, generation):
-                self._catch_up()
+                self.stores.catch_up(self._apply)
             if not self._has_keys:
                 self.stores.keys.refresh()
                 self._has_keys = True
@@ -62,8 +65,7 @@ class FollowedTenant:
         with self._turn:
             self._is_left = True
 
-    def _catch_up(self) -> None:
-        changes = self.stores.catch_up()
+    def _apply(self, changes: Changes) -> None:
         self._has_keys = self._has_keys and not changes.keys
         for source in self._changed(frozenset(changes.listings), every=changes.decisions):
             try:
@@ -72,6 +74,7 @@ class FollowedTenant:
                 self._inventory.report(str(error))
         if changes.documents:
             self._on_documents()
+        self.generation = changes.generation
 
     def _changed(self, listed: frozenset[ListingKey], *, every: bool) -> Iterator[McpSource]:
         """The sources that would list something else than they did when they were asked last."""

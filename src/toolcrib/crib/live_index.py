@@ -142,6 +142,11 @@ class LiveIndex:
         return self.is_used and self._packed == self._catalog.mark
 
     @property
+    def is_packed_whole(self) -> bool:
+        """The same, and nothing of it waits for its vector."""
+        return self.is_packed and self._catalog.embedded(0)
+
+    @property
     def has_embedder(self) -> bool:
         """Whether search has a vector arm to look forward to."""
         return self._cached_embedder is not None

@@ -37,24 +37,30 @@ MOST_BYTES = 4 << 30
 
 
 class PackFiles:
-    """The two files of one pool. `owner` says whose it is: a settings file, a program."""
+    """The two files of one pool. `owner` says whose it is: a settings file, a program.
 
-    def __init__(self, state_folder: Path, owner: str) -> None:
+    `shared_key` is what replicas seal them with; without one, this machine has a key of its own.
+    """
+
+    def __init__(self, state_folder: Path, owner: str, shared_key: bytes | None = None) -> None:
         self._folder = state_folder / FOLDER
+        self._shared_key = shared_key
         self._name = hashlib.sha256(owner.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @classmethod
-    def of(cls, settings: Settings, program: str) -> "PackFiles | None":
+    def of(
+        cls, settings: Settings, program: str, shared_key: bytes | None = None
+    ) -> "PackFiles | None":
         """The pair of these settings: of the user's, or of a program; None if none is kept."""
         if settings.index == "memory":
             return None
         owner = f"settings {settings.file or ''}" if settings.rules_file else f"program {program}"
-        return cls(settings.state_folder, owner)
+        return cls(settings.state_folder, owner, shared_key)
 
     @property
     def key(self) -> bytes:
         """What packs are sealed with, made at first need. Raises `SourceError`."""
-        return install_key(self._folder / KEY_FILE)
+        return self._shared_key or install_key(self._folder / KEY_FILE)
 
     @property
     def pool(self) -> Path:

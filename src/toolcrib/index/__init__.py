@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from toolcrib.index.document import Document, document_of, server_words
     from toolcrib.index.memory.bm25 import bm25_arm
     from toolcrib.index.memory.engine import MemoryEngine
+    from toolcrib.index.memory.index_pack import INDEX_FORMAT
     from toolcrib.index.protocol import Arm, Progress, Superseded, View
     from toolcrib.index.some_arms import SomeArms
     from toolcrib.index.sqlite.engine import SqliteEngine
@@ -48,6 +49,7 @@ else:
             "document": ("Document", "document_of", "server_words"),
             "memory.bm25": ("bm25_arm",),
             "memory.engine": ("MemoryEngine",),
+            "memory.index_pack": ("INDEX_FORMAT",),
             "protocol": ("Arm", "Progress", "Superseded", "View"),
             "some_arms": ("SomeArms",),
             "sqlite.engine": ("SqliteEngine",),
@@ -55,6 +57,7 @@ else:
     )
 
 __all__ = [
+    "INDEX_FORMAT",
     "Arm",
     "Catalog",
     "Document",

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
     from toolcrib.pool.pack_writer import FactMaker, PackPlan
     from toolcrib.pool.pool import Pool, warm_up_best
-    from toolcrib.pool.pool_pack import PoolPack
+    from toolcrib.pool.pool_pack import POOL_FORMAT, PoolPack
     from toolcrib.pool.resolver import NameResolver, ambiguous_name, entry_names
 else:
     __getattr__, __dir__ = lazy_names(
@@ -52,12 +52,13 @@ else:
             "events": ("TOOLS_UPDATED", "EventBus", "ToolsUpdated"),
             "pack_writer": ("FactMaker", "PackPlan"),
             "pool": ("Pool", "warm_up_best"),
-            "pool_pack": ("PoolPack",),
+            "pool_pack": ("POOL_FORMAT", "PoolPack"),
             "resolver": ("NameResolver", "ambiguous_name", "entry_names"),
         },
     )
 
 __all__ = [
+    "POOL_FORMAT",
     "TOOLS_UPDATED",
     "EntryCache",
     "EntryTable",

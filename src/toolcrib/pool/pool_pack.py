@@ -34,6 +34,7 @@ from toolcrib.store import Pack, PackDamaged, set_pack_aside
 
 KIND = "pool"
 VERSION = 1
+POOL_FORMAT = f"{KIND} {VERSION}"
 PIN_BYTES = 32
 MOST_DEFINITIONS = 512
 MOST_CARDS = 2_048

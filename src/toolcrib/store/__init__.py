@@ -91,7 +91,6 @@ if TYPE_CHECKING:
         PackStore,
         StoredDocument,
         StoredListing,
-        StoredPack,
         TenantsFeed,
     )
     from toolcrib.store.tickets import TicketBinding, TicketFile, TicketRow, TicketState
@@ -169,7 +168,6 @@ else:
                 "ListingStore",
                 "PackStore",
                 "StoredListing",
-                "StoredPack",
                 "TenantsFeed",
             ),
             "trust_protocol": (
@@ -233,7 +231,6 @@ __all__ = [
     "StoredDocument",
     "StoredKey",
     "StoredListing",
-    "StoredPack",
     "StoredReveals",
     "StoredSet",
     "Stores",

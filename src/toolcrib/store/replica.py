@@ -22,7 +22,7 @@ from toolcrib.store.recent_keys import RecentKeys
 from toolcrib.system import make_private_folder, read_private_file, write_private_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from toolcrib.store.event_protocol import EventStore
@@ -109,45 +109,35 @@ class Mirror:
     `place` names the database: files of another one are brought up to date from the beginning.
     """
 
-    def __init__(
-        self, remote: SharedStores, local: Stores, freshness: Freshness, place: str
-    ) -> None:
+    def __init__(self, remote: SharedStores, local: Stores, place: str) -> None:
         self._remote = remote
         self._local = local
-        self._freshness = freshness
         self._mark = hashlib.sha256(place.encode()).hexdigest()[:16]
         self._generation = self._read_generation()
+
+    def fetch(self) -> Changes:
+        """Write what has changed to the files of this machine. Raises `StoreError`.
+
+        A file is written in one step. Until `note` the same is fetched again.
+        """
+        since = self._generation
+        changes = self._remote.feed.changes(since)
+        if changes.generation < since:  # the database was put back to an earlier state
+            changes = self._remote.feed.changes(0)
+        for name in changes.documents:
+            self._fetch_document(name)
+        self._fetch_listings(changes.listings)
+        return changes
 
     @property
     def generation(self) -> int:
         """As of which generation the files are."""
         return self._generation
 
-    def catch_up(self) -> Changes:
-        """Write what has changed to the files of this machine. Raises `StoreError`.
-
-        A file is written in one step, and the generation after all of them: whoever is ended in
-        between writes them again.
-        """
-        asked, since = self._freshness.now(), self._generation
-        changes = self._remote.feed.changes(since)
-        if changes.generation < since:  # the database was put back to an earlier state
-            changes = self._remote.feed.changes(0)
-        for name in changes.documents:
-            self._fetch_document(name)
-        for key in changes.listings:
-            self._fetch_listing(key)
-        if changes.generation != since:
-            self._write_generation(changes.generation)
-        self._freshness.confirm(asked)
-        return changes
-
-    def confirm(self, asked: float, generation: int) -> bool:
-        """Whether the files are as of this generation; then they are known to be current."""
+    def note(self, generation: int) -> None:
+        """All until this generation is here, and whoever needs it has it. Raises `StoreError`."""
         if generation != self._generation:
-            return False
-        self._freshness.confirm(asked)
-        return True
+            self._write_generation(generation)
 
     def _fetch_document(self, name: DocumentName) -> None:
         found, local = self._remote.documents.document(name), self._local.documents
@@ -164,14 +154,14 @@ class Mirror:
         write_private_file(aside, content)
         _log.warning("%s comes from the shared store now; what was here is in %s", name, aside)
 
-    def _fetch_listing(self, key: ListingKey) -> None:
-        found, local = self._remote.listings.listing(key), self._local.listings
-        if found is None:
+    def _fetch_listings(self, keys: Sequence[ListingKey]) -> None:
+        gone, local = set(keys), self._local.listings
+        for key, found in self._remote.feed.listings(keys):
+            gone.discard(key)
+            if local.listing_head(key) != found.head:
+                local.put_listing(key, found)
+        for key in gone:
             local.forget_listing(key)
-            return
-        head = local.listing_head(key)
-        if head is None or head != found.head:
-            local.put_listing(key, found)
 
     @property
     def _file(self) -> Path:
@@ -212,7 +202,7 @@ class ReplicaStores:
         self._remote = remote
         self._local = local
         self._freshness = Freshness(stale_s)
-        self._mirror = Mirror(remote, local, self._freshness, place)
+        self._mirror = Mirror(remote, local, place)
         self._on_close = on_close
         self._opening = RLock()
         self._decisions: FollowedDecisions | None = None
@@ -231,12 +221,27 @@ class ReplicaStores:
         That it is was asked at this time, by the clock that does not jump.
         """
         is_behind = self._decisions is not None and self._decisions.is_behind
-        return not is_behind and self._mirror.confirm(asked, generation)
+        if is_behind or generation != self._mirror.generation:
+            return False
+        self._freshness.confirm(asked)
+        return True
 
-    def catch_up(self) -> Changes:
-        """Bring this machine up to date, and say what has changed. Raises `StoreError`."""
-        changes, decisions = self._mirror.catch_up(), self._decisions
+    def catch_up(self, apply: Callable[[Changes], None] = lambda _: None) -> Changes:
+        """Bring this machine up to date, and say what has changed. Raises `StoreError`.
+
+        `apply` is told of it as soon as the files have it, and before that counts as done.
+        """
+        asked = self._freshness.now()
+        changes = self._with_decisions(self._mirror.fetch())
         self._disabled = changes.disabled
+        self._freshness.confirm(asked)
+        apply(changes)
+        self._mirror.note(changes.generation)
+        return changes
+
+    def _with_decisions(self, changes: Changes) -> Changes:
+        """The same; decisions are read again where they have changed."""
+        decisions = self._decisions
         if decisions is None or not (changes.decisions or decisions.is_behind):
             return changes
         decisions.changed()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 from toolcrib.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 DocumentName: TypeAlias = Literal["servers.json", "rules.json", "settings.toml"]
 
@@ -108,27 +108,51 @@ class ListingStore(Protocol):
         ...
 
 
-class StoredPack(NamedTuple):
-    """A pack as one replica made it for all: of which entries, and as of which generation."""
+class PackHead(NamedTuple):
+    """What is known of a pack without reading it.
 
-    fingerprint: str
+    It has all that was committed until its `generation`. `age_s` is how long ago it was stored, by
+    the clock of the store. The `seal` covers all but that, and is another one for another pack.
+    """
+
     generation: int
-    body: bytes
+    bytes: int
+    age_s: float
+    parts: int
+    digest: bytes
+    seal: bytes
 
 
 class PackStore(Protocol):
     """Packs that one replica makes and all load. Only a shared store has them.
 
-    On one machine a pack is a file that is mapped, and needs no copy. Everything here raises
-    `StoreError` when the place behind it cannot be read or written.
+    On one machine a pack is a file that is mapped, and needs no copy. A few names are kept, those
+    that were stored last. Everything here raises `StoreError` when the place behind it cannot be
+    read or written.
     """
 
-    def pack(self, name: str) -> StoredPack | None:
-        """The pack of this name; None if nobody has made it."""
+    @property
+    def key(self) -> bytes:
+        """What replicas seal the files with that they hand to each other; the same for all."""
         ...
 
-    def put_pack(self, name: str, pack: StoredPack) -> None:
-        """Keep it in place of one of an earlier generation; one of a later generation stays."""
+    def pack_head(self, name: str) -> PackHead | None:
+        """The head of the pack of this name; None if nobody has made it, or not with our key."""
+        ...
+
+    def fetch_pack(self, name: str, head: PackHead, write: Callable[[bytes], object]) -> None:
+        """Hand the bytes of this very pack to `write`, part by part, and check them at the end.
+
+        Nothing of them may be used before this returns. Raises `PackDamaged` for bytes that are not
+        those that were stored, and removes that pack; `StoreError` also if it was replaced.
+        """
+        ...
+
+    def put_pack(self, name: str, generation: int, parts: Iterable[bytes]) -> bool:
+        """Keep it in place of one of an earlier generation, in one step; whether that was done.
+
+        It is not if there is one of this or a later generation, or another replica is storing one.
+        """
         ...
 
 
@@ -158,6 +182,13 @@ class ChangeFeed(Protocol):
 
         What was removed is among them, and is then not found. Nothing is left out: generations are
         in the order of the commits, so what is committed later has a later one.
+        """
+        ...
+
+    def listings(self, keys: Sequence[ListingKey]) -> Iterator[tuple[ListingKey, StoredListing]]:
+        """The listings of these servers as they are now, in any order, one in memory at a time.
+
+        One that was removed is not among them.
         """
         ...
 

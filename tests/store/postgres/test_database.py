@@ -3,9 +3,13 @@
 import os
 import signal
 import socket
+import subprocess
+import sys
 from contextlib import closing
+from pathlib import Path
 from threading import Barrier, Thread
 
+import psutil
 import pytest
 
 from tests.postgres import PASSWORD, PostgresServer, free_port
@@ -65,6 +69,19 @@ def test_nobody_sees_nothing_on_a_fresh_connection_and_on_a_used_one(database: D
         db.commit()
         assert db.execute("SELECT current_setting('toolcrib.tenant', true)").fetchall() == [("",)]
         assert db.execute("SELECT name FROM toolcrib.document").fetchall() == []
+
+
+def test_a_question_in_one_round_trip_sees_the_same_rows(database: Database):
+    put(database, "one", "a")
+    put(database, "two", "b")
+    sql = "SELECT name::text FROM document WHERE name <> %(name)s"
+    assert database.ask("one", sql, {"name": "c'; DROP TABLE document; --"}) == [("a",)]
+    assert database.ask("", sql, {"name": ""}) == []
+    with pytest.raises(StoreError, match="read-only"):
+        database.ask("one", "DELETE FROM document", {})
+    for held in database._idle:
+        held.shut_down()
+    assert database.ask("two", sql, {"name": ""}) == [("b",)]
 
 
 def test_nobody_writes_a_row_of_another(database: Database):
@@ -139,11 +156,28 @@ def test_a_server_that_was_killed_is_found_again(postgres_server: PostgresServer
         assert until(lambda: found(database)) == ["a"]
 
 
-def test_an_idle_connection_that_got_lost_is_replaced(database: Database):
+def test_the_server_of_a_worker_that_was_killed_ends_too():
+    """As one that tests start: no run leaves a database behind."""
+    made = "import tests.postgres as t; s = t.running_server()"
+    code = f"{made}; print(s.id, s.folder, flush=True); input()"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe) as worker:
+        assert worker.stdout
+        server, folder = worker.stdout.readline().decode().split()
+        assert psutil.pid_exists(int(server))
+        worker.kill()
+    until(lambda: not psutil.pid_exists(int(server)), "the server has ended")
+    until(lambda: not Path(folder).exists(), "and its files are gone")
+
+
+def test_an_idle_connection_that_got_lost_is_replaced_without_a_word(
+    database: Database, caplog: pytest.LogCaptureFixture
+):
     put(database, "one", "a")
     for held in database._idle:
         held.shut_down()
     assert names(database, "one") == ["a"]
+    assert [record.getMessage() for record in caplog.records if record.name == "psycopg"] == []
 
 
 def test_a_black_hole_ends_by_the_watchdog(new_address: DatabaseAddress):

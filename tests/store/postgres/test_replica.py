@@ -12,6 +12,7 @@ from tests.waiting import until
 from toolcrib.errors import StoreAway, StoreError
 from toolcrib.gateway.keys import Keys
 from toolcrib.store import (
+    Changes,
     Decision,
     FileStores,
     ListingHead,
@@ -104,6 +105,21 @@ def test_after_a_restart_only_what_is_new_is_fetched(site: Site):
     again = site.replica("other")
     assert again.catch_up().listings == ()
     assert again.listings.listing(SERVER) == listing(b"tools", 1.0)
+
+
+def test_what_could_not_be_applied_is_told_again(site: Site):
+    one, other = site.replica("one"), site.replica("other")
+    one.listings.put_listing(SERVER, listing(b"tools", 1.0))
+
+    def fail(changes: Changes) -> None:
+        assert other.listings.listing(SERVER)  # the files have it already
+        raise LookupError(*changes.listings)
+
+    for _ in range(2):
+        with pytest.raises(LookupError, match="github"):
+            other.catch_up(fail)
+    assert other.catch_up().listings == (SERVER,)
+    assert other.catch_up().listings == ()
 
 
 def test_a_document_takes_the_place_of_the_file_which_is_kept(site: Site):

@@ -22,7 +22,7 @@ from toolcrib.store import (
     UseRecord,
 )
 from toolcrib.store.postgres import Database, PostgresStores, SharedDatabase, TenantPlaces
-from toolcrib.store.source_protocol import ListingHead, ListingKey, StoredListing, StoredPack
+from toolcrib.store.source_protocol import ListingHead, ListingKey, StoredListing
 
 SHARED = {"embedding", "key_version", "migration"}
 """The tables that are of no tenant: vectors by the hash of a text, a count, the steps taken."""
@@ -73,7 +73,7 @@ def fill(stores: PostgresStores, tenant: str) -> None:
     stores.documents.put_document("servers.json", b"{}", None)
     stores.listings.put_listing(server, StoredListing(ListingHead("1", 1.0, 1.0), b"{}"))
     stores.listings.put_failure(server, b"{}")
-    stores.packs.put_pack("index", StoredPack("fingerprint", 1, b"body"))
+    stores.packs.put_pack("index", 1, [b"body"])
 
 
 def test_every_table_has_its_tenant_first_and_row_security_that_binds_its_owner(

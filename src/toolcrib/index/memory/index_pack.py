@@ -19,7 +19,8 @@ from toolcrib.store import Pack, PackDamaged, write_pack
 
 FORMAT = 1
 """Raise it when these arrays, or the terms that go into them, change their meaning."""
-KIND = f"index {FORMAT} {sys.byteorder}"
+INDEX_FORMAT = f"index {FORMAT} {sys.byteorder}"
+"""The kind of the pack."""
 
 
 def write_index_pack(path: Path, base: IndexBase, mark: str, key: bytes) -> None:
@@ -29,12 +30,12 @@ def write_index_pack(path: Path, base: IndexBase, mark: str, key: bytes) -> None
         "vector_size": base.vectors.shape[1],
         "small_weights": base.terms.weights.dtype == np.uint16,
     }
-    write_pack(path, KIND, header, {f"rank:{n}": a for n, a in _arrays(base).items()}, key)
+    write_pack(path, INDEX_FORMAT, header, {f"rank:{n}": a for n, a in _arrays(base).items()}, key)
 
 
 def open_index_pack(path: Path, key: bytes) -> tuple[IndexBase, str]:
     """The base in a file, mapped, and its mark. Raises `OSError` and `PackDamaged`."""
-    pack = Pack.open(path, KIND, key)
+    pack = Pack.open(path, INDEX_FORMAT, key)
     try:
         return _base(pack), str(pack.header["mark"])
     except (KeyError, ValueError, TypeError) as error:

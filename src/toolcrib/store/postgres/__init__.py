@@ -7,7 +7,7 @@
     migrations   numbered steps under a lock; the SQL lies in `sql/`
     tenant       the rows of one tenant, and changes that replicas hear of
     stores       all stores of a tenant: `catalog`, `decisions` (sealed: `seal_tree`), `tickets`,
-                 `handles`, `events`, `logins`, `keys`, `sources`
+                 `handles`, `events`, `logins`, `keys`, `sources`, `packs`
     tenant_registry   which tenants there are, and which are switched off
     feed         how a gateway hears of changes
     copying      files into a database and back: `copy_ends`, `copied_tables`

@@ -12,13 +12,12 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from threading import BoundedSemaphore, Lock
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, LiteralString, NamedTuple, TypeAlias, TypeVar
 
 import psycopg
-from psycopg import IsolationLevel
 from psycopg.pq import TransactionStatus
 
 from toolcrib.errors import StoreAway, StoreError
@@ -36,11 +35,13 @@ AWAY_S = 0.5
 OLDEST_SERVER = 140_000
 
 Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
+T = TypeVar("T")
 TransactionKind = Literal["read", "durable", "quick"]
 """`read` sees one state and writes nothing. What a `durable` one wrote is on disk once it is
 acknowledged; of `quick` ones a crash of the server may lose the last."""
 
 _BEGIN = """
+    {how};
     SELECT set_config('toolcrib.tenant', %(tenant)s, true),
         set_config('search_path', 'toolcrib', true),
         set_config('statement_timeout', %(server_ms)s, true),
@@ -50,6 +51,8 @@ _BEGIN = """
             WHEN current_setting('synchronous_commit') IN ('on', 'remote_apply')
             THEN current_setting('synchronous_commit') ELSE 'on' END, true)
 """
+_READ = _BEGIN.format(how="BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").encode()
+_WRITE = _BEGIN.format(how="BEGIN").encode()
 _ROLE = """
     SELECT rolname, rolsuper, rolbypassrls, current_setting('server_version_num')::int
     FROM pg_roles WHERE rolname = current_user
@@ -91,8 +94,9 @@ class Database:
         self, tenant: str, kind: TransactionKind, within_s: float = ANSWER_S
     ) -> Generator[Connection]:
         """Commit when the block ends, roll back when it raises. An empty tenant sees no rows."""
+        values = _begin_values(tenant, kind, within_s)
         with explained(self.address.shown), self._place(within_s):
-            held = self._begun(tenant, kind, within_s)
+            held, _ = self._first(lambda connection: _begin(connection, values), BEGIN_S)
             try:
                 with self.watchdog.watching(held.socket, within_s):
                     yield held.connection
@@ -103,6 +107,20 @@ class Database:
             finally:
                 self._put_back(held)
 
+    def ask(
+        self, tenant: str, query: LiteralString, values: Mapping[str, object]
+    ) -> list[tuple[Any, ...]]:
+        """The rows of one query, of one state, as `transaction` sees them; in one round trip.
+
+        Values are named as `%(this)s`, and are no bytes.
+        """
+        every = {**_begin_values(tenant, "read", ANSWER_S), **values}
+        text = b"%b; %b; COMMIT" % (_READ, query.encode())
+        with explained(self.address.shown), self._place(ANSWER_S):
+            held, rows = self._first(lambda connection: _rows(connection, text, every), ANSWER_S)
+            self._put_back(held)
+            return rows
+
     def connect(self) -> HeldConnection:
         """A connection of its own, for whoever has to keep it. In no transaction."""
         until, problem = self._away
@@ -110,12 +128,13 @@ class Database:
             raise StoreAway(problem)
         try:
             with explained(self.address.shown):
-                connection = psycopg.connect(**self.address.parameters(), prepare_threshold=None)
+                connection = psycopg.connect(
+                    **self.address.parameters(), prepare_threshold=None, autocommit=True
+                )
                 held = HeldConnection(connection, _copied(connection))
                 try:
                     with self.watchdog.watching(held.socket, BEGIN_S):
                         _check_role(connection)
-                        connection.rollback()
                 except BaseException:
                     held.close()
                     raise
@@ -141,20 +160,17 @@ class Database:
         finally:
             self._places.release()
 
-    def _begun(self, tenant: str, kind: TransactionKind, within_s: float) -> HeldConnection:
-        """A connection in a transaction; one that has gone stale is replaced by a new one."""
-        values = {
-            "tenant": tenant,
-            "kind": kind,
-            "server_ms": str(int(within_s * 900)),  # the server's own answer comes first
-            "idle_ms": str(int(within_s * 1_000)),
-        }
+    def _first(self, send: Callable[[Connection], T], within_s: float) -> tuple[HeldConnection, T]:
+        """Send the first thing on a connection, on a new one where that has gone stale.
+
+        Nothing may come of it if it gets lost.
+        """
         while True:
             idle = self._taken()
             held = idle or self.connect()
             try:
-                with self.watchdog.watching(held.socket, BEGIN_S):
-                    _begin(held.connection, values)
+                with self.watchdog.watching(held.socket, within_s):
+                    return held, send(held.connection)
             except (psycopg.OperationalError, TimeoutError):
                 held.close()
                 if idle is None:
@@ -163,8 +179,6 @@ class Database:
             except BaseException:
                 held.close()
                 raise
-            else:
-                return held
 
     def _taken(self) -> HeldConnection | None:
         with self._turn:
@@ -191,13 +205,32 @@ class Database:
             held.close()
 
 
-def _begin(connection: Connection, values: Mapping[str, str]) -> None:
-    """Begin a transaction, in one round trip."""
-    reads = values["kind"] == "read"
-    connection.read_only = reads
-    connection.isolation_level = IsolationLevel.REPEATABLE_READ if reads else None
-    with connection.pipeline():
-        connection.execute(_BEGIN, values)
+def _begin_values(tenant: str, kind: TransactionKind, within_s: float) -> dict[str, object]:
+    return {
+        "tenant": tenant,
+        "kind": kind,
+        "server_ms": str(int(within_s * 900)),  # the server's own answer comes first
+        "idle_ms": str(int(within_s * 1_000)),
+    }
+
+
+def _rows(
+    connection: Connection, text: bytes, values: Mapping[str, object]
+) -> list[tuple[Any, ...]]:
+    """The rows of the third statement of a text: two begin the transaction."""
+    cursor = psycopg.ClientCursor(connection).execute(text, values)
+    cursor.nextset()
+    cursor.nextset()
+    return cursor.fetchall()
+
+
+def _begin(connection: Connection, values: Mapping[str, object]) -> None:
+    """Begin a transaction, in one round trip: as two statements in one text.
+
+    Not in a pipeline of psycopg, which writes to the log whenever a connection is lost.
+    """
+    sql = _READ if values["kind"] == "read" else _WRITE
+    psycopg.ClientCursor(connection).execute(sql, values)
 
 
 def _copied(connection: Connection) -> socket.socket:

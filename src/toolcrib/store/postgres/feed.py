@@ -5,7 +5,7 @@ for their generations every two seconds besides, in one query: a listener that w
 pooler keeps from hearing, costs these two seconds and no change.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from threading import Condition, Thread
 from typing import get_args
 
@@ -14,12 +14,36 @@ from toolcrib.store.postgres.database import BEGIN_S, Database, HeldConnection
 from toolcrib.store.postgres.faults import explained
 from toolcrib.store.postgres.tenant import CHANNEL, TenantDatabase
 from toolcrib.store.postgres.tenant_registry import TenantRegistry
-from toolcrib.store.source_protocol import Changes, DocumentName, ListingKey
+from toolcrib.store.source_protocol import (
+    Changes,
+    DocumentName,
+    ListingHead,
+    ListingKey,
+    StoredListing,
+)
 
 REOPEN_S = 1.0
 """How long a lost listener waits before it is opened again."""
+BATCH, BATCH_S = 100, 60.0
+"""So many listings are asked for in one transaction, and so long that may take."""
 LISTEN_S = 5.0
 """So often a listener that hears nothing makes sure that it is still connected."""
+
+_CHANGES = """
+    SELECT generation, keys, decisions, disabled,
+        ARRAY(SELECT name::text FROM document WHERE generation > %(since)s),
+        (
+            SELECT coalesce(json_agg(json_build_array(server, config_hash)
+                ORDER BY server, config_hash), '[]')
+            FROM listing WHERE generation > %(since)s
+        )
+    FROM tenant
+"""
+_LISTINGS = """
+    SELECT server, config_hash, version, fetched, start_s, body FROM listing
+    JOIN unnest(%s::text[], %s::text[]) AS asked (server, config_hash) USING (server, config_hash)
+    WHERE body IS NOT NULL
+"""
 
 
 class ChangeListener:
@@ -85,7 +109,6 @@ class ChangeListener:
             self._held = held
         try:
             with explained(self._database.address.shown):
-                held.connection.autocommit = True
                 self._ask(held, f"LISTEN {CHANNEL}")
                 self.wake()  # something may have been missed
                 while not self._closed:
@@ -110,16 +133,23 @@ class PostgresFeed:
 
     def changes(self, since: int) -> Changes:
         """As the protocol says."""
-        with self._tenant.transaction("read") as db:
-            row = db.execute("SELECT generation, keys, decisions, disabled FROM tenant").fetchone()
-            generation, keys, decisions, disabled = row or (0, 0, 0, False)
-            sql = "SELECT name FROM document WHERE generation > %s ORDER BY name"
-            names = {name for (name,) in db.execute(sql, (since,)).fetchall()}
-            sql = """
-                SELECT server, config_hash FROM listing WHERE generation > %s
-                ORDER BY server, config_hash
-            """
-            listings = [ListingKey(*row) for row in db.execute(sql, (since,)).fetchall()]
+        found = self._tenant.ask(_CHANGES, since=since)
+        generation, keys, decisions, disabled, names, listed = (
+            found[0] if found else (0, 0, 0, False, (), ())
+        )
         documents = tuple(name for name in get_args(DocumentName) if name in names)
+        listings = tuple(ListingKey(*each) for each in listed)
         changed = keys > since, decisions > since
-        return Changes(generation, documents, tuple(listings), *changed, disabled)
+        return Changes(generation, documents, listings, *changed, disabled)
+
+    def listings(self, keys: Sequence[ListingKey]) -> Iterator[tuple[ListingKey, StoredListing]]:
+        """As the protocol says. A transaction for some of them at a time, in one round trip."""
+        for start in range(0, len(keys), BATCH):
+            some = keys[start : start + BATCH]
+            with self._tenant.transaction("read", BATCH_S) as db, db.cursor(binary=True) as cursor:
+                for server, hashed, *head, body in cursor.stream(_LISTINGS, _columns(some)):
+                    yield ListingKey(server, hashed), StoredListing(ListingHead(*head), body)
+
+
+def _columns(keys: Sequence[ListingKey]) -> tuple[list[str], list[str]]:
+    return [key.server for key in keys], [key.config_hash for key in keys]

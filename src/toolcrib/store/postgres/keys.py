@@ -43,9 +43,8 @@ class PostgresKeys:
 
     def version(self) -> int:
         """As the protocol says; of keys of whatever tenant."""
-        with self._tenant.transaction("read") as db:
-            [(number,)] = db.execute("SELECT number FROM key_version").fetchall()
-            return number
+        [(number,)] = self._tenant.ask("SELECT number FROM key_version")
+        return number
 
     def is_at_hand(self, id: str) -> bool:  # noqa: ARG002 - as of any
         """As the protocol says."""

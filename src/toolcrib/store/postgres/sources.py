@@ -1,7 +1,7 @@
-"""What sources are made of, for all gateways of a tenant: documents, listings, packs.
+"""What sources are made of, for all gateways of a tenant: documents and listings.
 
-A document and a listing carry the generation in which they were written, so that a replica asks for
-what is newer than its own. A pack is kept in parts: it may be larger than one value can be.
+Each carries the generation in which it was written, so that a replica asks for what is newer than
+its own.
 """
 
 from hashlib import sha256
@@ -15,12 +15,7 @@ from toolcrib.store.source_protocol import (
     ListingKey,
     StoredDocument,
     StoredListing,
-    StoredPack,
 )
-
-PART_BYTES = 16 * 1024 * 1024
-PACK_S = 120.0
-"""How long it may take to send a pack, or to get one."""
 
 _PUT_DOCUMENT = """
     INSERT INTO document (name, content, generation) VALUES (%s, %s, %s)
@@ -51,12 +46,6 @@ _PUT_FAILURE = """
     ON CONFLICT (tenant, server, config_hash) DO UPDATE SET body = excluded.body
 """
 _FORGET_FAILURE = "DELETE FROM listing_failure WHERE server = %s AND config_hash = %s"
-_PUT_PACK = """
-    INSERT INTO pack AS old (name, fingerprint, generation, parts) VALUES (%s, %s, %s, %s)
-    ON CONFLICT (tenant, name) DO UPDATE SET fingerprint = excluded.fingerprint,
-        generation = excluded.generation, parts = excluded.parts
-    WHERE old.generation <= excluded.generation RETURNING TRUE
-"""
 
 
 class PostgresDocuments:
@@ -128,41 +117,6 @@ class PostgresListings:
                 db.execute(_FORGET_FAILURE, key)
             else:
                 db.execute(_PUT_FAILURE, (*key, failure))
-
-
-class PostgresPacks:
-    """The packs of one tenant. Keeps `PackStore`."""
-
-    def __init__(self, tenant: TenantDatabase) -> None:
-        self._tenant = tenant
-
-    def pack(self, name: str) -> StoredPack | None:
-        """As the protocol says."""
-        parts = "SELECT body FROM pack_part WHERE name = %s AND number = %s"
-        with self._tenant.transaction("read", PACK_S) as db:
-            sql = "SELECT fingerprint, generation, parts FROM pack WHERE name = %s"
-            row = db.execute(sql, (name,)).fetchone()
-            if row is None:
-                return None
-            fingerprint, generation, number = row
-            body = bytearray()
-            for each in range(number):
-                [(part,)] = db.execute(parts, (name, each), binary=True).fetchall()
-                body += part
-        return StoredPack(fingerprint, generation, bytes(body))
-
-    def put_pack(self, name: str, pack: StoredPack) -> None:
-        """As the protocol says."""
-        body = memoryview(pack.body)
-        parts = [body[at : at + PART_BYTES] for at in range(0, len(body), PART_BYTES)]
-        with self._tenant.transaction("quick", PACK_S) as db:
-            row = (name, pack.fingerprint, pack.generation, len(parts))
-            if not db.execute(_PUT_PACK, row).fetchone():
-                return  # there is one of a later generation
-            db.execute("DELETE FROM pack_part WHERE name = %s", (name,))
-            for number, part in enumerate(parts):
-                sql = "INSERT INTO pack_part (name, number, body) VALUES (%s, %s, %b)"
-                db.execute(sql, (name, number, part))
 
 
 def _document(content: bytes) -> StoredDocument:

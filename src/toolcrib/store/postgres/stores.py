@@ -16,8 +16,9 @@ from toolcrib.store.postgres.handles import PostgresResults, PostgresSets
 from toolcrib.store.postgres.keys import PostgresKeys
 from toolcrib.store.postgres.logins import PostgresLogins
 from toolcrib.store.postgres.migrations import check_migrated
+from toolcrib.store.postgres.packs import PostgresPacks
 from toolcrib.store.postgres.sealing import derived_key
-from toolcrib.store.postgres.sources import PostgresDocuments, PostgresListings, PostgresPacks
+from toolcrib.store.postgres.sources import PostgresDocuments, PostgresListings
 from toolcrib.store.postgres.tenant import TenantDatabase
 from toolcrib.store.postgres.tenant_registry import TenantRegistry
 from toolcrib.store.postgres.tickets import PostgresTickets
@@ -130,7 +131,7 @@ class PostgresStores:
     @property
     def packs(self) -> PostgresPacks:
         """As the protocol says."""
-        return self._once("packs", PostgresPacks)
+        return self._once("packs", lambda tenant: PostgresPacks(tenant, self.install_key))
 
     @property
     def feed(self) -> PostgresFeed:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Literal, NamedTuple
+from typing import Any, Literal, LiteralString, NamedTuple
 
 from psycopg import sql
 
@@ -21,6 +21,7 @@ _MARKS = {
     "decisions": sql.SQL("UPDATE tenant SET decisions = generation"),
 }
 TELL = f"SELECT pg_notify('{CHANNEL}', current_setting('toolcrib.tenant'))"
+_TURN = "hashtextextended(%s, hashtextextended(current_setting('toolcrib.tenant'), 0))"
 
 
 class ChangeBlock(NamedTuple):
@@ -47,9 +48,13 @@ class TenantDatabase:
         self, kind: TransactionKind, within_s: float = ANSWER_S
     ) -> AbstractContextManager[Connection]:
         """As `Database.transaction`."""
-        if self._closed:
-            raise StoreError(f"{self.place} was closed; open it again")
+        self._check_open()
         return self.database.transaction(self.tenant, kind, within_s)
+
+    def ask(self, query: LiteralString, **values: object) -> list[tuple[Any, ...]]:
+        """As `Database.ask`."""
+        self._check_open()
+        return self.database.ask(self.tenant, query, values)
 
     @contextmanager
     def change(
@@ -72,15 +77,21 @@ class TenantDatabase:
         """Whatever comes after it raises; the connections stay, for others."""
         self._closed = True
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self.place} was closed; open it again")
+
 
 def take_turns(db: Connection, *about: str) -> None:
     """Wait for whoever else of this tenant does something about the same, until it commits.
 
     For what has no row yet that could be locked.
     """
-    sql = """
-        SELECT pg_advisory_xact_lock(
-            hashtextextended(%s, hashtextextended(current_setting('toolcrib.tenant'), 0))
-        )
-    """
-    db.execute(sql, (json.dumps(about),))
+    db.execute(f"SELECT pg_advisory_xact_lock({_TURN})", (json.dumps(about),))
+
+
+def may_begin(db: Connection, *about: str) -> bool:
+    """The same, but False instead of a wait."""
+    sql = f"SELECT pg_try_advisory_xact_lock({_TURN})"
+    [(begun,)] = db.execute(sql, (json.dumps(about),)).fetchall()
+    return bool(begun)

@@ -55,6 +55,25 @@ def test_a_listing_is_news_only_if_it_is_another(cache):
     assert names(memory_of("git", "h", cache)) == {"z"}
 
 
+def test_of_what_another_process_has_listed_only_what_is_new_is_another_object(cache):
+    """So only that is judged, defined and indexed again."""
+    memory, other = memory_of("git", "h", cache), memory_of("git", "h", cache)
+    memory.keep(HELLO, 0.5)
+    before = memory.known.listing.named.tools
+    other.keep_listing(ServerListing(({"name": "a"}, {"name": "b", "title": "B"}, {"name": "c"})))
+    memory.reread()
+    assert memory.look().changed_names() == {"b", "c"}
+    assert memory.known.listing.named.tools["a"] is before["a"]
+
+
+def test_a_listing_that_is_known_is_not_read_again(cache, monkeypatch):
+    memory = memory_of("git", "h", cache)
+    memory.keep(HELLO, 0.5)
+    monkeypatch.setattr(cache, "read", None)
+    memory.reread()
+    assert names(memory) == {"a", "b"}
+
+
 def test_a_list_that_was_cut_replaces_none_that_was_whole(cache):
     memory = memory_of("git", "h", cache)
     memory.keep(replace(HELLO, listing=CUT), 0.5)

@@ -244,13 +244,19 @@ class ServerMemory:
     def reread(self) -> None:
         """Have the listing that another process has kept, if it is later than ours."""
         with self._turn:
-            before = self._loaded
-            if before is None:
+            before, head = self._loaded, self._cache.head(self._server, self._hash)
+            if before is None or head is None:
                 return  # whoever needs it reads it
-            was, found = before.known, self._cache.read(self._server, self._hash)
+            was = before.known
+            if was and head.fetched <= was.fetched:
+                return
+            found = self._cache.read(self._server, self._hash)
             known = found.known
             if known is None or (was and known.fetched <= was.fetched):
                 return
+            if was:
+                tools = _reused(known.listing, was.listing)
+                known = replace(known, listing=replace(known.listing, tools=tools))
             self._loaded = replace(
                 before,
                 known=known,

@@ -1,0 +1,135 @@
+"""Replicas of one shared store: one packs what it has listed, an empty one starts from that."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.postgres import KEY, PostgresServer
+from tests.waiting import until
+from toolcrib import Crib, Settings
+from toolcrib.crib import inventory_of
+from toolcrib.settings import EmbedSettings
+from toolcrib.store.postgres import DatabaseAddress
+
+ROOT = Path(__file__).parents[2]
+QUERIES = ("weave a basket", "tool_17", "read the ledger of 3")
+
+
+class Replicas:
+    """Replicas with a home each, and one MCP server, whose tools stand in a file."""
+
+    def __init__(self, address: DatabaseAddress, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self._folder, self._patch = folder, patch
+        self.tools_file = folder / "tools.json"
+        self.list_tools(250)
+        server = ["-S", str(ROOT / "benchmarks" / "dump_server.py"), str(self.tools_file)]
+        servers = folder / "servers.json"
+        entry = {"command": sys.executable, "args": server, "trust": "open"}
+        servers.write_text(json.dumps({"mcpServers": {"shop": entry}}))
+        patch.setenv("KEY_OF_ALL", KEY.hex())
+        self._settings = Settings(
+            store=address.text,
+            install_key_env="KEY_OF_ALL",
+            embed=EmbedSettings(embedder="none"),
+            mcp_config=(servers,),
+        )
+
+    def list_tools(self, count: int) -> None:
+        """From now on the server has so many."""
+        schema = {"type": "object", "properties": {"what": {"type": "string"}}}
+        tools = [
+            {"name": f"tool_{n}", "description": f"Read the ledger of {n}", "inputSchema": schema}
+            for n in range(count)
+        ]
+        tools[0]["description"] = f"Weave a basket, one of {count}"
+        self.tools_file.write_text(json.dumps({"tools": tools}))
+
+    @contextmanager
+    def replica(self, name: str) -> Generator[Crib]:
+        self._patch.setenv("HOME", str(self._folder / name))
+        with Crib.from_settings(self._settings) as crib:
+            yield crib
+
+
+@pytest.fixture
+def replicas(
+    new_address: DatabaseAddress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Replicas:
+    return Replicas(new_address, tmp_path, monkeypatch)
+
+
+def answers(crib: Crib) -> list[list[tuple[str, float]]]:
+    return [[(hit.name, hit.score) for hit in crib.search(query)] for query in QUERIES]
+
+
+def generation_of_packs(server: PostgresServer, address: DatabaseAddress) -> int:
+    name = address.text.rpartition("/")[2]
+    [(newest,)] = server.execute("SELECT coalesce(max(generation), 0) FROM toolcrib.pack", name)
+    return newest
+
+
+def started_from_packs(crib: Crib) -> bool:
+    """Whether all was found in packs, and no listing was read for it."""
+    crib.search("anything")
+    memory = inventory_of(crib).servers["shop"]._memory
+    return crib._live_index.is_packed and inventory_of(crib).pool.fits_pack() and not memory._loaded
+
+
+@pytest.fixture
+def first(
+    replicas: Replicas, postgres_server: PostgresServer, new_address: DatabaseAddress
+) -> list[list[tuple[str, float]]]:
+    """What the first replica finds; it has listed the server, and stored its packs."""
+    with replicas.replica("one") as crib:
+        asyncio.run(crib.refresh())
+        found = answers(crib)
+        until(lambda: generation_of_packs(postgres_server, new_address), "the packs are stored")
+    return found
+
+
+def test_an_empty_replica_starts_from_the_packs_of_another(replicas: Replicas, first: object):
+    with replicas.replica("two") as crib:
+        assert started_from_packs(crib)
+        assert answers(crib) == first
+        assert len(crib.entries()) == 250
+        called = asyncio.run(crib.call("tool_17", {"what": "x"}))
+        assert not called.error
+
+
+def test_what_has_changed_since_they_were_made_is_listed(
+    replicas: Replicas, first: object, monkeypatch: pytest.MonkeyPatch
+):
+    """The pack of before stays, because it is young; what it lacks comes by the listing."""
+    monkeypatch.setattr("toolcrib.crib.shared_packs.BYTES_A_SECOND", 1)
+    replicas.list_tools(251)
+    with replicas.replica("one") as crib:
+        asyncio.run(crib.refresh())
+        assert "mcp_shop_tool_250" in crib.entries()
+    with replicas.replica("two") as crib:
+        assert inventory_of(crib).pool.pack
+        assert "mcp_shop_tool_250" in crib.entries()
+        assert "one of 251" in crib.search("weave a basket")[0].description
+        assert len(crib.entries()) == 251
+    assert first
+
+
+def test_packs_that_cannot_be_trusted_are_made_anew(
+    replicas: Replicas,
+    first: object,
+    postgres_server: PostgresServer,
+    new_address: DatabaseAddress,
+):
+    spoil = "UPDATE toolcrib.pack_part SET body = 'x' WHERE number = 1"
+    postgres_server.execute(spoil, new_address.text.rpartition("/")[2])
+    with replicas.replica("two") as crib:
+        assert not started_from_packs(crib)
+        assert answers(crib) == first
+        until(lambda: generation_of_packs(postgres_server, new_address), "it stores its own")
+    with replicas.replica("three") as crib:
+        assert started_from_packs(crib)
+        assert answers(crib) == first
