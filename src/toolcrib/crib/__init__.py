@@ -17,6 +17,7 @@
                        `shared_packs` hands them to other replicas
 `inventory`            `Inventory`: the pool, what feeds it, and who may see what of it
 `follower`             keeps the pool in step with a store that several replicas share
+`shared_documents`     edits the servers and rules of such a store, in the files of this machine
 `fleet`                the MCP servers among those sources, and their exchange while others run on
 `searcher`             one search: the index, the rules, what use teaches, remarks about servers
 `unavailable_servers`  configured servers whose tools cannot be had; `server_purposes` finds them
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from toolcrib.crib.crib_index import CribIndex
     from toolcrib.crib.inventory import Inventory
     from toolcrib.crib.operator import Operator
+    from toolcrib.crib.shared_documents import SharedDocuments, edited_documents
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -64,6 +66,7 @@ else:
             "crib_index": ("CribIndex",),
             "inventory": ("Inventory",),
             "operator": ("Operator",),
+            "shared_documents": ("SharedDocuments", "edited_documents"),
         },
     )
 
@@ -73,6 +76,8 @@ __all__ = [
     "CribIndex",
     "Inventory",
     "Operator",
+    "SharedDocuments",
+    "edited_documents",
     "events_of",
     "inventory_of",
     "searcher_of",

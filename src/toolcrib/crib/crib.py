@@ -43,7 +43,7 @@ from toolcrib.model import (
     ToolInfo,
 )
 from toolcrib.observe import EventLog, Tracer
-from toolcrib.settings import Settings, default_settings
+from toolcrib.settings import Settings, default_settings, with_own_servers
 from toolcrib.store import FileStores
 from toolcrib.system import LastGoodCopies
 from toolcrib.wiring import (
@@ -402,6 +402,8 @@ class Crib:
         if not isinstance(stores, ReplicaStores):
             return None
         follower = Follower(stores, self._inventory, stores.catch_up().generation)
+        if self.settings.rules_file:  # they are the user's, and so is the file that came just now
+            self._inventory.settings = with_own_servers(self.settings)
         if self._pack_files and self._live_index.is_packable:
             self._packs.share(
                 SharedPacks(

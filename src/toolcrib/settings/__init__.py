@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         default_settings,
         load_settings,
         settings_file,
+        with_own_servers,
     )
     from toolcrib.settings.oauth_section import OAuthSettings
     from toolcrib.settings.paths import (
@@ -76,6 +77,7 @@ else:
                 "SettingsFile",
                 "default_settings",
                 "load_settings",
+                "with_own_servers",
                 "settings_file",
             ),
             "oauth_section": ("OAuthSettings",),
@@ -141,4 +143,5 @@ __all__ = [
     "rules_file",
     "settings_file",
     "tenant_folder",
+    "with_own_servers",
 ]
