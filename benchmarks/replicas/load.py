@@ -9,7 +9,7 @@ import asyncio
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, takewhile
 from random import Random
@@ -166,12 +166,15 @@ class Load:
                     self.tally.acknowledged.append(time.monotonic())
             decided.set()
 
-    def note(self, what: str, reply: Reply, began: float, replica: str) -> Reply:
-        """Count what came of a request."""
+    def note(self, what: str, reply: Reply, began: float, replicas: Collection[str]) -> Reply:
+        """Count what came of a request. `replicas`: who answered before, and who this time.
+
+        A replica that is back gets its clients back, and knows none of their sessions.
+        """
         self.tally.done[what] += 1
         if reply.code:
             own = any(
-                each.was_down(began) for each in self._cluster.replicas if each.name == replica
+                each.was_down(began) for each in self._cluster.replicas if each.name in replicas
             )
             self.tally.failures.append(Failure(what, reply.code, time.monotonic(), own))
         return reply
@@ -270,7 +273,7 @@ class _Worker:
         reply = await self._client.call(tool, **arguments)
         if what == "searches" and not reply.code and not _found(reply):
             reply = reply._replace(code="found nothing")
-        return self._load.note(what, reply, began, replica)
+        return self._load.note(what, reply, began, {replica, self._client.replica})
 
 
 def _found(reply: Reply) -> bool:

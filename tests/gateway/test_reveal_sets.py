@@ -134,6 +134,26 @@ def test_what_was_shown_while_the_store_was_away_is_sent_without_another_search(
     assert there.pins(new) == {"b": "1"}
 
 
+@pytest.mark.parametrize("ask", ["pins", "add"])
+def test_whoever_asks_for_a_set_before_the_rest_is_sent_loses_nothing_of_it(place: Place, ask: str):
+    sets = place.sets()
+    handle = sets.add("", {"a": "1"})
+    place.is_away = True
+    assert sets.add(handle, {"b": "2"}) == handle
+    new = sets.add("", {"c": "3"})
+    assert sets.pins(handle) == {"a": "1", "b": "2"}
+    place.is_away = False
+    if ask == "pins":
+        assert sets.pins(handle) == {"a": "1", "b": "2"}
+    else:
+        assert sets.add(handle, {"d": "4"}) == handle
+        assert sets.add(new, {"d": "4"}) == new
+    sets.send_rest()
+    more = {"d": "4"} if ask == "add" else {}
+    assert place.sets().pins(handle) == {"a": "1", "b": "2"} | more
+    assert place.sets().pins(new) == {"c": "3"} | more
+
+
 def test_what_is_shown_while_the_rest_is_sent_is_sent_too(place: Place):
     sets = place.sets()
     place.is_away = True

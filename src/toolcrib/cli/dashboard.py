@@ -75,6 +75,8 @@ def dashboard_command(
         how = DashboardOptions(crib.settings.dashboard, port, on_enter=is_asked)
         show_crib(crib, how, on_link)
         return
+    shown = options.settings().dashboard
+    options.shared.leave()  # each change is sent by itself
     run_dashboard(
         Operations(
             options.settings,
@@ -82,7 +84,7 @@ def dashboard_command(
             partial(gateway.watch_daemon, daemon_place(options)),
             lambda: gateway.keys_of(options.settings()),
         ),
-        DashboardOptions(options.settings().dashboard, port, on_enter=is_asked),
+        DashboardOptions(shown, port, on_enter=is_asked),
         on_link,
     )
 

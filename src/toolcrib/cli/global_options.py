@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from toolcrib import connect, gateway
 from toolcrib.cli.screen import warn
-from toolcrib.cli.shared_documents import SharedDocuments
 from toolcrib.cli.warnings import warn_once
-from toolcrib.errors import ConfigError
+from toolcrib.crib import SharedDocuments
+from toolcrib.errors import ConfigError, StoreAway
 
 if TYPE_CHECKING:
     from toolcrib.connect import DaemonFiles
@@ -50,7 +50,10 @@ class GlobalOptions:
         environ = {**os.environ, **(changes or {})}
         settings = load_settings(environ, self.config, content)
         if settings.database:
-            self.shared.fetch(settings)
+            try:
+                self.shared.fetch(settings)
+            except StoreAway as error:
+                warn(f"{error}; this is what was known before")
             settings = load_settings(environ, self.config, content)  # with the servers that came
         files = (*settings.mcp_config, *(path.absolute() for path in self.mcp_config))
         modules = (*settings.tool_modules, *self.tools)

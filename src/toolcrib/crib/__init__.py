@@ -19,6 +19,7 @@
 `parts`                what the cribs of one process share: a database, models, the tracer
 `tenants`              opens the cribs of other tenants beside one
 `follower`             keeps pools in step with a store that several replicas share
+`shared_documents`     edits the servers and rules of such a store, in the files of this machine
 `fleet`                the MCP servers among those sources, and their exchange while others run on
 `searcher`             one search: the index, the rules, what use teaches, remarks about servers
 `unavailable_servers`  configured servers whose tools cannot be had; `server_purposes` finds them
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from toolcrib.crib.crib_index import CribIndex
     from toolcrib.crib.inventory import Inventory
     from toolcrib.crib.operator import Operator
+    from toolcrib.crib.shared_documents import SharedDocuments, edited_documents
     from toolcrib.crib.tenants import CribSize, open_tenant, tenant_settings
 else:
     __getattr__, __dir__ = lazy_names(
@@ -67,6 +69,7 @@ else:
             "crib_index": ("CribIndex",),
             "inventory": ("Inventory",),
             "operator": ("Operator",),
+            "shared_documents": ("SharedDocuments", "edited_documents"),
             "tenants": ("CribSize", "open_tenant", "tenant_settings"),
         },
     )
@@ -78,6 +81,8 @@ __all__ = [
     "CribSize",
     "Inventory",
     "Operator",
+    "SharedDocuments",
+    "edited_documents",
     "events_of",
     "inventory_of",
     "open_tenant",

@@ -41,7 +41,7 @@ from toolcrib.model import (
     Query,
     ToolInfo,
 )
-from toolcrib.settings import Settings, default_settings
+from toolcrib.settings import Settings, default_settings, with_own_servers
 from toolcrib.store import FileStores
 from toolcrib.system import LastGoodCopies
 from toolcrib.wiring import event_log_of, policy_of, use_advice_of
@@ -149,6 +149,10 @@ class Crib:
 
         if isinstance(stores, ReplicaStores):
             generation = stores.catch_up().generation  # the files of this machine are those of all
+            if (
+                self.settings.rules_file
+            ):  # they are the user's, and so is the file that came just now
+                self._inventory.settings = with_own_servers(self.settings)
             self._share_packs(stores, generation)
             self._inventory.open(loop)
             self._followed = FollowedTenant(stores, self._inventory, generation, on_documents)

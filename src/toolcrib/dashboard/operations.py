@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, cast
 
-from toolcrib.crib import inventory_of
+from toolcrib.crib import edited_documents, inventory_of
 from toolcrib.dashboard.backends import (
     AskGateway,
     NoKeys,
@@ -224,8 +224,9 @@ class Operations:
         def change(now: Switches) -> Switches:
             return replace(now, disabled=not on)
 
-        elsewhere = own.switches_elsewhere(server, settings.mcp_config)
-        own.change_switches(server, elsewhere, change)
+        with edited_documents(settings):
+            elsewhere = own.switches_elsewhere(server, settings.mcp_config)
+            own.change_switches(server, elsewhere, change)
         self._tell()
 
     def log_in(self, server: str, show: Callable[[str], None]) -> RefreshResult:

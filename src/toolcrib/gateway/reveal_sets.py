@@ -70,6 +70,7 @@ class RevealSets:
         A tool that was shown anew has the new pin. A handle that is not known, or is empty, makes
         a new set under a new handle: `new`, where the caller has made one.
         """
+        self._send_first(handle)
         before, new, is_sent = self._seen_pins(handle), new or new_handle(), True
         try:
             kept = self._open_store().add_to_set(self.owner, handle, pins, new)
@@ -86,6 +87,7 @@ class RevealSets:
 
     def pins(self, handle: str) -> Mapping[str, str] | None:
         """Names and pins of a set, in order; None if there is none, or not any more."""
+        self._send_first(handle)
         seen = self._seen_pins(handle)
         try:
             found = self._open_store().set_pins(self.owner, handle)
@@ -96,6 +98,8 @@ class RevealSets:
             self._complain(error)
             found = None
         found = seen if found is None else found
+        if found is not None and handle in self._unsent:  # the store has less than was shown
+            found = {**found, **(seen or {})}
         if found is not None:
             self._note(handle, found)
         return found
@@ -142,6 +146,11 @@ class RevealSets:
                 seen = [*reversed(self._seen.items())]
             now = self._clock()
             return [_described(handle, tuple(each.pins), now - each.at) for handle, each in seen]
+
+    def _send_first(self, handle: str) -> None:
+        """What was shown of a set while the store was away comes before what is asked of it."""
+        if handle in self._unsent:
+            self.send_rest()
 
     def _seen_pins(self, handle: str) -> Mapping[str, str] | None:
         with self._changing:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         default_settings,
         load_settings,
         settings_file,
+        with_own_servers,
     )
     from toolcrib.settings.oauth_section import OAuthSettings
     from toolcrib.settings.paths import (
@@ -84,6 +85,7 @@ else:
                 "SettingsFile",
                 "default_settings",
                 "load_settings",
+                "with_own_servers",
                 "settings_file",
             ),
             "oauth_section": ("OAuthSettings",),
@@ -160,5 +162,6 @@ __all__ = [
     "settings_file",
     "tenant_document_file",
     "tenant_folder",
+    "with_own_servers",
     "with_tenant_document",
 ]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger
 from toolcrib.settings.address import is_address
-from toolcrib.settings.paths import config_folder, own_servers_file
+from toolcrib.settings.paths import config_folder, own_servers_file, tenant_folder
 from toolcrib.settings.schema import Settings, check_keys, documented
 from toolcrib.settings.section import Secret
 from toolcrib.settings.tenant_document import with_tenant_document
@@ -87,7 +87,7 @@ def load_settings(
         settings = _checked(path, values, environ)
     except RecursionError:  # keys with many dots are as deep as lists in lists
         raise ConfigError(f"{path}: {TOO_DEEP}") from None
-    settings = _with_own_servers(_with_key(settings, environ))
+    settings = with_own_servers(_with_key(settings, environ))
     settings = settings.read_from(path if named else None)
     return with_tenant_document(settings) if settings.database else settings
 
@@ -132,9 +132,12 @@ def _with_key(settings: Settings, environ: Mapping[str, str]) -> Settings:
     return settings.model_copy(update={"embed": embed})
 
 
-def _with_own_servers(settings: Settings) -> Settings:
-    """The settings with the servers of `toolcrib add` before those of other files."""
-    own = own_servers_file()
+def with_own_servers(settings: Settings) -> Settings:
+    """The settings with the servers of `toolcrib add` before those of other files.
+
+    As the file is there now: that of a shared store may come later than the settings.
+    """
+    own = tenant_folder(config_folder(), settings.tenant) / own_servers_file().name
     if not own.exists() or own in settings.mcp_config:
         return settings
     return settings.model_copy(update={"mcp_config": (own, *settings.mcp_config)})
