@@ -62,7 +62,8 @@ class Site(NamedTuple):
         """Those of a gateway that serves all tenants, unless it is said otherwise."""
         every = {"tenants": ["*"], "mode": "search", **gateway}
         shared = {"store": self.address.text, "install_key_env": KEY_VARIABLE}
-        return bare(**shared, gateway=every, approval={"wait_s": 0}).read_from(None)
+        more = {"approval": {"wait_s": 0}, "observe": {"metrics": True}}
+        return bare(**shared, gateway=every, **more).read_from(None)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from tests.gateway.tenancy import (
 from tests.postgres import KEY
 from tests.waiting import until_async
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import ask_daemon
+from toolcrib.gateway import KeyTerms, ask_daemon
 from toolcrib.gateway.tenants import check_tenants
 from toolcrib.settings import Settings
 from toolcrib.store.postgres import DatabaseAddress
@@ -71,6 +71,7 @@ def test_nothing_of_one_tenant_is_shown_to_another(site: Site, caplog: pytest.Lo
                 await see_all(at, tenant, key)
             await use_handles_of_another(at, keys)
             await approve_at_one(site, at, keys)
+            await scrape(site, at)
             sessions = {tenant: await begin_session(at, key) for tenant, key in keys.items()}
             assert await in_session(at, keys["acme"], sessions["acme"]) == 200
             assert await in_session(at, keys["globex"], sessions["acme"]) == 404
@@ -130,6 +131,20 @@ async def use_handles_of_another(at: Gateway, keys: dict[str, str]) -> None:
     assert "aardvark has a line" in str(result_of(again))
     refused = await at.tool("globex", keys["globex"], "tool_result", handle=handle, page=2)
     assert result_of(refused)["isError"]
+
+
+async def scrape(site: Site, at: Gateway) -> None:
+    """The page of metrics is that of the gateway's own tenant, and opens with its keys alone."""
+    terms = KeyTerms((), ("metrics",))
+    pages = {
+        tenant: await request(
+            at.port, "GET", "/metrics", with_token(site.key(tenant, "prometheus", terms))
+        )
+        for tenant in ("default", *WORDS)
+    }
+    assert [each.status for each in pages.values()] == [200, 401, 401]
+    told = pages["default"].body.decode()
+    assert not [word for word in (*WORDS, *WORDS.values(), "shop") if word in told]
 
 
 async def approve_at_one(site: Site, at: Gateway, keys: dict[str, str]) -> None:
