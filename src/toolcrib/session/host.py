@@ -6,6 +6,7 @@ from typing import Protocol
 
 from toolcrib.execute import ApprovalRequest, Approver
 from toolcrib.model import Answer, Entry, JsonObject, Kind, Outcome, ProgressHandler, ToolInfo
+from toolcrib.program import ProgramOutcome
 
 
 class RunSearch(Protocol):
@@ -30,6 +31,14 @@ class MakeCall(Protocol):
     ) -> Outcome: ...
 
 
+class RunProgram(Protocol):
+    """Runs a program, as the caller."""
+
+    async def __call__(
+        self, program: str, *, approver: Approver | None, paged: bool
+    ) -> ProgramOutcome: ...
+
+
 class ReadResult(Protocol):
     """Reads a page of a long result of the caller's, or of its lines that have some words."""
 
@@ -40,7 +49,7 @@ class ReadResult(Protocol):
 class Host:
     """What a session reaches of a crib, all of it as one caller.
 
-    search, call   as this caller
+    search, call, run   as this caller
     means          the entry of the pool that a call of this name would reach; None if it would
                    reach none, or a tool of the request alone
     question       what a person would be asked before this call; None if nobody would be
@@ -53,6 +62,7 @@ class Host:
 
     search: RunSearch
     call: MakeCall
+    run: RunProgram
     means: Callable[[str], Entry | None]
     question: Callable[[str, JsonObject | str], ApprovalRequest | None]
     asks: Callable[[str], bool]

@@ -22,6 +22,7 @@ from toolcrib.model import (
     ProgressHandler,
     ToolInfo,
 )
+from toolcrib.program import ProgramOutcome
 from toolcrib.session.accounting import Prices, TokenEstimate, estimate_tokens_of
 from toolcrib.session.deferral_plan import DeferralPlan
 from toolcrib.session.deferred_summary import DeferStyle, note, stub
@@ -225,6 +226,19 @@ class Session:
             progress=progress,
             paged=paged,
         )
+        if outcome.handle:
+            self._reveals.add([SEARCH_TOOL.name])
+        return outcome
+
+    async def run(
+        self, program: str, *, approver: Approver | None = None, paged: bool = True
+    ) -> ProgramOutcome:
+        """Run a program as this session's caller; see `Crib.run`.
+
+        It may call whatever the caller may: nothing has to be revealed. Of a long result the
+        outcome is the first page, unless `paged` is False.
+        """
+        outcome = await self._host.run(program, approver=approver, paged=paged)
         if outcome.handle:
             self._reveals.add([SEARCH_TOOL.name])
         return outcome

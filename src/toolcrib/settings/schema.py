@@ -33,6 +33,7 @@ from toolcrib.settings.sections import (
     GatewaySettings,
     McpSettings,
     ObserveSettings,
+    ProgramSettings,
     SearchSettings,
     SessionSettings,
 )
@@ -148,6 +149,7 @@ class Settings(Section):
     search: SearchSettings = SearchSettings()
     embed: EmbedSettings = EmbedSettings()
     call: CallSettings = CallSettings()
+    program: ProgramSettings = ProgramSettings()
     approval: ApprovalSettings = ApprovalSettings()
     mcp: McpSettings = McpSettings()
     observe: ObserveSettings = ObserveSettings()
