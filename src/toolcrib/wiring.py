@@ -124,6 +124,7 @@ def program_limits_of(settings: Settings) -> ProgramLimits:
         own.calls,
         own.calls_at_once,
         own.output_kb,
+        own.suspended_s,
     )
 
 

@@ -86,6 +86,23 @@ def test_a_call_that_needs_approval_is_made_with_yes(config: str):
     assert run(config, "-", "--yes", given=program).stdout.startswith("paid ann")
 
 
+def test_a_program_that_waits_is_resumed_by_its_handle(config: str):
+    waits = json.loads(run(config, "-", "--json", given="await tools.pay(to='ann')").stdout)
+    handle = waits["suspended"]
+    again = run(config, "--resume", handle)
+    assert again.exit_code == 1
+    assert f"Go on with it: toolcrib run --resume {handle}" in again.stderr
+    assert run(config, "--resume", handle, "--yes").stdout == "paid ann\n"
+    assert "no program waits under this handle" in run(config, "--resume", handle).stderr
+
+
+def test_it_takes_a_file_or_a_handle(config: str):
+    for arguments in ([], ["-", "--resume", "x"], ["--resume", "x", "--check"]):
+        ran = run(config, *arguments)
+        assert ran.exit_code != 0
+        assert "name a FILE" in str(ran.exception or ran.stderr)
+
+
 @pytest.mark.parametrize("name", ["missing.py", "."])
 def test_a_file_that_cannot_be_read_is_an_error(config: str, tmp_path: Path, name: str):
     ran = run(config, str(tmp_path / name))

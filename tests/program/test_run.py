@@ -9,7 +9,7 @@ import pytest
 
 from tests.execute.counting import CountingSource
 from tests.program.conftest import QUIET, Run, made_shop
-from tests.waiting import until_async
+from tests.waiting import let_pass_async, until_async
 from toolcrib import Caller, Crib, ProgramOutcome, Settings
 from toolcrib.crib import inventory_of
 from toolcrib.model import Call, CallContext, CallError, Json, Outcome
@@ -72,7 +72,7 @@ def test_calls_go_side_by_side_as_many_as_may(crib: Crib, shop: CountingSource):
         del context
         under_way += 1
         at_once.append(under_way)
-        await asyncio.sleep(0.01)
+        await let_pass_async(0.02)
         under_way -= 1
         return Outcome(call.arguments["at"])
 

@@ -21,10 +21,13 @@ def run_command(
     context: typer.Context,
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="The program; `-` reads it from stdin.")
-    ],
+    ] = "",
     check: Annotated[
         bool, typer.Option("--check", help="Check it and list its tools; run nothing.")
     ] = False,
+    resume: Annotated[
+        str, typer.Option("--resume", metavar="HANDLE", help="Go on with one that waits for you.")
+    ] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Approve its calls beforehand.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -32,21 +35,26 @@ def run_command(
 
     A program is a few lines of Python. A tool is a function of its server; `tools` has all that
     belongs to no server. It is checked before anything is called. If a call needs approval, you are
-    asked on the terminal. Needs the extra `code`. Exit code 1: it was refused or failed; standard
-    error says why.
+    asked on the terminal. Without a terminal the program is suspended: resume it at one, or after
+    the call was approved in the gateway (`toolcrib approvals`). Needs the extra `code`. Exit code
+    1: it was refused, failed or suspended; standard error says why.
 
         echo 'await tools.read_file(path="notes.md")' | toolcrib run -
         toolcrib run --check report.py
+        toolcrib run --resume 4kQ1ZcVtqvB9
     """
+    if bool(file) == bool(resume) or (resume and check):
+        raise ConfigError("name a FILE, or a program that waits with --resume HANDLE, and not both")
     options: GlobalOptions = context.obj
-    program = sys.stdin.read() if file == STDIN else _text_of(Path(file))
+    given = "" if resume else sys.stdin.read() if file == STDIN else _text_of(Path(file))
     with options.crib() as crib:
         if check:
-            verdict = crib.check_program(program)
+            verdict = crib.check_program(given)
             _print_check(verdict, as_json=as_json)
             failed = not verdict.ok
         else:
-            outcome = asyncio.run(crib.run(program, approver=approver_here(yes=yes)))
+            go, approver = crib.resume if resume else crib.run, approver_here(yes=yes)
+            outcome = asyncio.run(go(resume or given, approver=approver))
             _print_outcome(outcome, as_json=as_json)
             failed = not outcome.ok
     if failed:
@@ -84,6 +92,8 @@ def _print_outcome(outcome: ProgramOutcome, *, as_json: bool) -> None:
     if error := outcome.error:
         message = f"toolcrib: {error.message} ({error.code}, {error.effect})"
         screen.print(safe(message), soft_wrap=True)
+    if outcome.suspended:
+        screen.print(safe(f"Go on with it: toolcrib run --resume {outcome.suspended}"))
 
 
 def _plain(value: ProgramCheck | ProgramOutcome) -> dict[str, Any]:

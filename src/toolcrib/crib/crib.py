@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from secrets import token_bytes
 from threading import Lock
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Self, Unpack, overload
@@ -113,6 +114,7 @@ class Crib:
         self._follower: Follower | None = None
         self._made_door: Door | None = None
         self._made_programs: Programs | None = None
+        self._memory_key = token_bytes(32)
         self._making_door = Lock()
         self._searcher = Searcher(inventory, self._live_index, self._advice)
         self._reader = CapabilityReader(inventory, self._advice)
@@ -324,6 +326,30 @@ class Crib:
         )
         return await self._door.paged(outcome, caller) if paged else outcome
 
+    async def resume(
+        self,
+        handle: str,
+        *,
+        caller: Caller = HOST,
+        limits: ProgramLimits | None = None,
+        approver: Approver | None = None,
+        paged: bool = False,
+    ) -> ProgramOutcome:
+        """Go on with a program that waits for a person; see `ProgramOutcome.suspended`.
+
+        It goes on where it was, once, in any process: what it has called is not called again. A
+        call that was approved is made, after all checks; one that was denied raises in the program.
+        If nobody has answered, it goes on waiting under the same handle. No handle raises: the
+        outcome has the error. Raises `ConfigError` without the extra `code`, and `StoreError`.
+        """
+        outcome = await self._programs.resume(
+            handle,
+            self._inventory.restricted(caller),
+            limits or program_limits_of(self.settings),
+            approver,
+        )
+        return await self._door.paged(outcome, caller) if paged else outcome
+
     def signature(self, name: str, *, caller: Caller = HOST) -> str:
         """A tool as the typed function that programs call, with its description.
 
@@ -482,8 +508,18 @@ class Crib:
             groups=lambda: self._inventory.groups(self._inventory.entries()),
             call=self._program_call,
             asks=door.asks,
+            tickets=door.tickets,
+            suspensions=program.Suspensions(
+                lambda: self._stores.suspensions, self._seal_key, self.settings.tenant
+            ),
         )
         return program.Programs(host, self.settings.program.at_once)
+
+    def _seal_key(self) -> bytes:
+        """What seals suspended programs; where nothing is to be left on disk, that of a process."""
+        if self.settings.store_path == ":memory:":
+            return self._memory_key
+        return self._stores.install_key
 
     async def _program_call(  # noqa: PLR0913 - what a call has, each by its name
         self,
@@ -508,6 +544,7 @@ class Crib:
             search=partial(self.search, caller=caller),
             call=partial(self.call, caller=caller),
             run=partial(self.run, caller=caller),
+            resume=partial(self.resume, caller=caller),
             means=partial(self._means, caller),
             question=partial(self.question, caller=caller),
             read=partial(self.read, caller=caller),

@@ -13,6 +13,7 @@ the program; only what it prints and its last value go back.
     sandbox      the one door to the interpreter, which runs in processes of its own
     check        the verdict before anything is called: `ProgramCheck`
     run          one program from its first step to its last, its calls side by side
+    suspension   a program that waits for a person: kept, sealed, and taken up once
     values       between JSON and what a program has
     outcome      what comes back: `ProgramOutcome`, with each call and what became of it
     programs     `Programs`: all of it, for a crib
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         ProgramTool,
     )
     from toolcrib.program.programs import ProgramHost, Programs
+    from toolcrib.program.suspension import Suspensions
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -47,6 +49,7 @@ else:
                 "ProgramTool",
             ),
             "programs": ("ProgramHost", "Programs"),
+            "suspension": ("Suspensions",),
         },
     )
 
@@ -59,4 +62,5 @@ __all__ = [
     "ProgramProblem",
     "ProgramTool",
     "Programs",
+    "Suspensions",
 ]

@@ -14,7 +14,8 @@ class ProgramLimits:
     """The bounds of one program. Each is a setting of the section `program`.
 
     `timeout_s` is for all of a run, with the waiting for tools; `run_s` for the program's own steps
-    alone. `memory_mb` is what its values may take, `output_kb` what it may print and return.
+    alone. `memory_mb` is what its values may take, `output_kb` what it may print. `suspended_s` is
+    how long it waits for a person.
     """
 
     timeout_s: float
@@ -23,6 +24,7 @@ class ProgramLimits:
     calls: int
     calls_at_once: int
     output_kb: int
+    suspended_s: float
 
 
 class ProgramTool(NamedTuple):
@@ -85,8 +87,8 @@ class ProgramOutcome(Outcome):
 
     `content` is what a model gets: what was printed, then the value of the last expression.
     `value` and `printed` are the two by themselves. `calls` are all calls in the order in which
-    they were made. `suspended` is the handle to go on with, if a call needs a person; then the
-    error has the ticket and nothing is lost.
+    they were made. `suspended` is the handle to resume it with, if it waits for a person; then the
+    error has the ticket, and the program goes on where it is.
     """
 
     value: Json = None

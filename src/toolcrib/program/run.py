@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from toolcrib.model import CallError, JsonObject, Outcome
 from toolcrib.program.outcome import CallEffect, ProgramCall, ProgramLimits
@@ -24,10 +24,12 @@ from toolcrib.program.sandbox import (
     Step,
     ToolCalled,
 )
+from toolcrib.program.suspension import CallAwaitingApproval, ProgramFunction
 from toolcrib.program.values import result_value, size_of
 
 GRACE_S = 1.0
 LONGEST_ERROR = 2_000
+DENIED = "approval_denied"
 
 T = TypeVar("T")
 
@@ -46,22 +48,6 @@ class InThread(Protocol):
     def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
 
 
-class ProgramFunction(NamedTuple):
-    """A tool as a program calls it: its name and pin, and its parameters in JSON by theirs here."""
-
-    name: str
-    pin: str
-    keys: Mapping[str, str]
-
-
-class CallAwaitingApproval(NamedTuple):
-    """A call that a person has to approve."""
-
-    function: ProgramFunction
-    arguments: JsonObject
-    error: CallError
-
-
 @dataclass
 class ProgramRun:
     """The run of one program. `functions` are those that it may call, by path."""
@@ -71,6 +57,7 @@ class ProgramRun:
     call: CallFromProgram
     limits: ProgramLimits
     in_thread: InThread
+    printed_before: str = ""
     made: dict[int, ProgramCall] = field(default_factory=dict[int, ProgramCall])
     waiting: dict[int, CallAwaitingApproval] = field(
         default_factory=dict[int, CallAwaitingApproval]
@@ -111,6 +98,24 @@ class ProgramRun:
         work = self._make(id, function, arguments)
         self._tasks[id] = asyncio.get_running_loop().create_task(work)
 
+    def begin_again(self, ids: Iterable[int]) -> None:
+        """Make calls that were not sent yet, because a person was needed."""
+        for id in ids:
+            waiting = self.waiting.pop(id)
+            self.begin(id, waiting.function, waiting.arguments)
+
+    def deny(self, *ids: int) -> None:
+        """Have calls raise that a person has not approved."""
+        for id in ids:
+            name = self.waiting.pop(id).function.name
+            self.made[id] = ProgramCall(name, "refused", code=DENIED)
+            self._tasks[id] = asyncio.get_running_loop().create_task(_denied(name))
+
+    @property
+    def printed(self) -> str:
+        """All that the program has printed, before it was suspended too."""
+        return self.printed_before + self.process.printed
+
     @property
     def _left_s(self) -> float:
         return self._ends - time.monotonic()
@@ -149,7 +154,7 @@ class ProgramRun:
             return CallResult(value)
         self.made[id] = ProgramCall(function.name, _effect(error), code=error.code)
         if error.ticket:
-            self.waiting[id] = CallAwaitingApproval(function, arguments, error)
+            self.waiting[id] = CallAwaitingApproval(function, arguments, error.ticket)
         return CallResult(error=f"{function.name}: {error.message[:LONGEST_ERROR]} ({error.code})")
 
     async def _settled(self, ids: Sequence[int]) -> Mapping[int, CallResult]:
@@ -173,6 +178,10 @@ class ProgramRun:
         """Wait for calls that nobody waits for, to know what became of them."""
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=max(self._left_s, 0) + GRACE_S)
+
+
+async def _denied(name: str) -> CallResult:
+    return CallResult(error=f"{name}: this call was not approved; do without it ({DENIED})")
 
 
 def _effect(error: CallError) -> CallEffect:

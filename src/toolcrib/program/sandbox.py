@@ -163,6 +163,11 @@ class ProgramProcess:
         """What it has printed in this process."""
         return self._printed.output
 
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that its program may use."""
+        return tuple(self._groups.values())
+
     def check(self, program: str, groups: Collection[str], *, checked: bool = False) -> Step:
         """Check a program that may use these groups: `Checked`, `Rejected` or `Failed`.
 
@@ -203,7 +208,8 @@ class ProgramProcess:
 
     def dump(self) -> bytes:
         """The program as it is now, while it waits."""
-        return self._snapshot.dump()
+        with self._turn:
+            return self._snapshot.dump()
 
     def load(self, state: bytes, groups: Collection[str]) -> Step:
         """Take up a program that was dumped. Only what is known to be ours may be loaded."""

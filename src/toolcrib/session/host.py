@@ -32,10 +32,10 @@ class MakeCall(Protocol):
 
 
 class RunProgram(Protocol):
-    """Runs a program, as the caller."""
+    """Runs a program, or resumes the one of a handle, as the caller."""
 
     async def __call__(
-        self, program: str, *, approver: Approver | None, paged: bool
+        self, program_or_handle: str, /, *, approver: Approver | None, paged: bool
     ) -> ProgramOutcome: ...
 
 
@@ -49,7 +49,8 @@ class ReadResult(Protocol):
 class Host:
     """What a session reaches of a crib, all of it as one caller.
 
-    search, call, run   as this caller
+    search, call   as this caller; so are the next two
+    run, resume    a program
     means          the entry of the pool that a call of this name would reach; None if it would
                    reach none, or a tool of the request alone
     question       what a person would be asked before this call; None if nobody would be
@@ -63,6 +64,7 @@ class Host:
     search: RunSearch
     call: MakeCall
     run: RunProgram
+    resume: RunProgram
     means: Callable[[str], Entry | None]
     question: Callable[[str, JsonObject | str], ApprovalRequest | None]
     asks: Callable[[str], bool]

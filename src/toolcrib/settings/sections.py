@@ -224,6 +224,13 @@ class ProgramSettings(Section):
         description="How many kilobytes a program may print. A model gets what it prints and"
         " returns in pages of `call.page_tokens`.",
     )
+    suspended_s: float = setting(
+        default=86_400.0,
+        gt=0,
+        le=7 * 86_400,
+        description="How long a program that needs a person's approval can be resumed. Its tickets"
+        " wait as long.",
+    )
 
 
 def _is_collector(url: object) -> None:
