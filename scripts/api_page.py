@@ -24,6 +24,9 @@ TOPICS: Mapping[str, str] = {
         Caller EventOrigin Scope Outcome CallError Page Call CallContext Deadline InputRequest
         Approver ApprovalRequest Tickets Ticket per_request_tools
     """,
+    "Programs": """
+        ProgramOutcome ProgramCall ProgramCheck ProgramProblem ProgramTool ProgramLimits
+    """,
     "Sessions": """
         Session SearchResult Prefetch PrefetchedNeed UserMessage TokenEstimate SourceTokens
         revealed_in

@@ -45,7 +45,12 @@ host all all 127.0.0.1/32 trust
 host replication all 127.0.0.1/32 trust
 """
 KEY = bytes(range(32))
-EXPIRING = {"ticket": "expires", "reveal_set": "used", "result": "expires"}
+EXPIRING = {
+    "ticket": "expires",
+    "reveal_set": "used",
+    "result": "expires",
+    "suspension": "expires",
+}
 SETTINGS = {
     "fsync": "off",  # what is killed is a process, not the machine
     "full_page_writes": "off",

@@ -14,6 +14,7 @@ import toolcrib
 from toolcrib import wiring
 from toolcrib.execute import CallPolicy, Rulebook
 from toolcrib.pool import Pool
+from toolcrib.program import ProgramLimits
 from toolcrib.search import ArmWeights, PoolFacts, SearchRules
 from toolcrib.session import Deferral, SessionOptions
 from toolcrib.settings import Secret, Section, Settings, documented
@@ -47,6 +48,7 @@ READ_ELSEWHERE = {
     "observe.log_level": "gateway/daemon_log.py",
     "observe.access_log": "gateway/daemon.py",
     "apps.enabled": "crib/inventory.py",
+    "program.at_once": "crib/crib.py",
     "mcp.warm_up": "crib/searcher.py",
     "gateway.bind": "gateway/binding.py",
     "gateway.port": "gateway/http/listener.py",
@@ -123,6 +125,7 @@ def wired() -> set[str]:
     wiring.tracer_of(settings, {})
     deferral = wiring.deferral_of(settings, None, None)
     wiring.session_options_of(settings, deferral)
+    wiring.program_limits_of(settings)
     wiring.app_rules_of(settings)
     wiring.mcp_rules_of(settings)
     embedder_of(settings)
@@ -150,7 +153,7 @@ def test_the_reader_of_a_setting_reads_it(key: str):
 
 def fields_with_defaults() -> Iterator[tuple[type, str]]:
     filled = (SearchRules, ArmWeights, CallPolicy, Rulebook, AppRules, AppTimeouts)
-    for stage in (*filled, Deferral, SessionOptions):
+    for stage in (*filled, Deferral, ProgramLimits, SessionOptions):
         for field in dataclasses.fields(stage):
             missing = dataclasses.MISSING
             if field.default is not missing or field.default_factory is not missing:

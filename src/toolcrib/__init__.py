@@ -48,6 +48,14 @@ if TYPE_CHECKING:
         ToolInfo,
         UnavailableServer,
     )
+    from toolcrib.program import (
+        ProgramCall,
+        ProgramCheck,
+        ProgramLimits,
+        ProgramOutcome,
+        ProgramProblem,
+        ProgramTool,
+    )
     from toolcrib.search import Explanation, Wording
     from toolcrib.session import (
         Prefetch,
@@ -97,6 +105,14 @@ else:
                 "ToolInfo",
                 "UnavailableServer",
             ),
+            "program": (
+                "ProgramCall",
+                "ProgramCheck",
+                "ProgramLimits",
+                "ProgramOutcome",
+                "ProgramProblem",
+                "ProgramTool",
+            ),
             "search": ("Explanation", "Wording"),
             "session": (
                 "Prefetch",
@@ -141,6 +157,12 @@ __all__ = [
     "Page",
     "Prefetch",
     "PrefetchedNeed",
+    "ProgramCall",
+    "ProgramCheck",
+    "ProgramLimits",
+    "ProgramOutcome",
+    "ProgramProblem",
+    "ProgramTool",
     "RefreshResult",
     "Scope",
     "SearchResult",

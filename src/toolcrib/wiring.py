@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
-from toolcrib import execute, session, store
+from toolcrib import execute, program, session, store
 from toolcrib.embed import make_embedder
 from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger, PrefetchMode
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from toolcrib.execute import CallPolicy, Rule, Rulebook
     from toolcrib.observe import SpanExporter
     from toolcrib.pool import Pool
+    from toolcrib.program import ProgramLimits
     from toolcrib.session import Deferral, SessionOptions
     from toolcrib.settings import ServerApproval
     from toolcrib.sources.apps import AppRules
@@ -111,6 +112,20 @@ def rulebook_of(settings: Settings, written: Callable[[], Sequence[Rule]] = tupl
         name: each.approval for name, each in profiles if each.approval is not None
     }
     return execute.Rulebook(approval.servers, rules, written, profiles=own)
+
+
+def program_limits_of(settings: Settings) -> ProgramLimits:
+    """The bounds of programs that the settings make."""
+    own = settings.program
+    return program.ProgramLimits(
+        own.timeout_s,
+        own.run_s,
+        own.memory_mb,
+        own.calls,
+        own.calls_at_once,
+        own.output_kb,
+        own.suspended_s,
+    )
 
 
 def stores_of(settings: Settings) -> FileStores | ReplicaStores:

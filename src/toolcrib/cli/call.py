@@ -86,6 +86,12 @@ def _approve(*, yes: bool) -> Approve | None:
     return _ask if at_terminal() else None
 
 
+def approver_here(*, yes: bool) -> "Approver | None":
+    """Who approves calls that this process makes: the same; None if nobody is there."""
+    approve = _approve(yes=yes)
+    return _approver(approve) if approve else None
+
+
 def _approver(approve: Approve) -> "Approver":
     from dataclasses import asdict
 
@@ -114,7 +120,7 @@ def _show(outcome: Mapping[str, Any]) -> None:
     if outcome["error"]:
         _show_error(outcome["error"])
         return
-    console().print(safe(_text(outcome["content"])), soft_wrap=True)
+    console().print(safe(text_of_content(outcome["content"])), soft_wrap=True)
 
 
 def _show_error(error: Mapping[str, Any]) -> None:
@@ -127,7 +133,7 @@ def _show_error(error: Mapping[str, Any]) -> None:
         screen.print(safe(json.dumps(error["schema"], ensure_ascii=False)), soft_wrap=True)
 
 
-def _text(content: object) -> str:
+def text_of_content(content: object) -> str:
     """Text as it is, also that of a single block; anything else as JSON."""
     match content:
         case str(text) | [{"type": "text", "text": str(text)}]:

@@ -21,6 +21,10 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
     "Find and call": {
         "search": CommandEntry("search:search_command", "Find capabilities for a need."),
         "call": CommandEntry("call:call_command", "Call a tool and print what it returns."),
+        "run": CommandEntry(
+            "run:run_command",
+            "Run a program that calls tools, and print what it prints and its last value.",
+        ),
         "show": CommandEntry(
             "catalog:show_command", "Show one capability in full, with its schema."
         ),

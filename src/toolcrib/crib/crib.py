@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from secrets import token_bytes
 from threading import Lock
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Self, Unpack, overload
 
-from toolcrib import execute, session
+from toolcrib import execute, program, session
 from toolcrib.access import Scope
 from toolcrib.crib.capability_reader import CapabilityReader
 from toolcrib.crib.crib_events import SearchRecord
@@ -26,6 +27,7 @@ from toolcrib.crib.packs import Packs
 from toolcrib.crib.parts import CribParts
 from toolcrib.crib.searcher import Searcher
 from toolcrib.crib.sessions import Sessions
+from toolcrib.errors import UnknownTool
 from toolcrib.execute import Caller, RuleFile
 from toolcrib.model import (
     Answer,
@@ -41,10 +43,11 @@ from toolcrib.model import (
     Query,
     ToolInfo,
 )
+from toolcrib.pool import entry_names
 from toolcrib.settings import Settings, default_settings, with_own_servers
 from toolcrib.store import FileStores
 from toolcrib.system import LastGoodCopies
-from toolcrib.wiring import event_log_of, policy_of, use_advice_of
+from toolcrib.wiring import event_log_of, policy_of, program_limits_of, use_advice_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from toolcrib.embed import Embedder
     from toolcrib.execute import ApprovalRequest, Approver, Door
     from toolcrib.observe import EventLog, Tracer
+    from toolcrib.program import ProgramCheck, ProgramLimits, ProgramOutcome, Programs
     from toolcrib.search import Explanation
     from toolcrib.session import Host, Session
     from toolcrib.sources import Source, ToolFacts
@@ -108,6 +112,8 @@ class Crib:
         self._rule_file = RuleFile(settings.rules_file, LastGoodCopies(settings.state_folder))
         self._followed: FollowedTenant | None = None
         self._made_door: Door | None = None
+        self._made_programs: Programs | None = None
+        self._memory_key = token_bytes(32)
         self._making_door = Lock()
         self._searcher = Searcher(inventory, self._live_index, self._advice)
         self._reader = CapabilityReader(inventory, self._advice)
@@ -327,6 +333,73 @@ class Crib:
         )
         return await self._door.paged(outcome, caller) if paged else outcome
 
+    def check_program(self, program: str, *, caller: Caller = HOST) -> ProgramCheck:
+        """Whether a program can be run, and which tools it may call. Nothing of it is run.
+
+        Raises `ConfigError` without the extra `code`, and `TimeoutError` if too many run.
+        """
+        return self._programs.check(
+            program, self._inventory.restricted(caller), program_limits_of(self.settings)
+        )
+
+    async def run(
+        self,
+        program: str,
+        *,
+        caller: Caller = HOST,
+        limits: ProgramLimits | None = None,
+        approver: Approver | None = None,
+        paged: bool = False,
+    ) -> ProgramOutcome:
+        """Run a program that calls tools: a few lines of Python, checked before anything is called.
+
+        No program raises: the outcome has the error, and what became of each call. Each call goes
+        through the door as one of `call` does. Without `limits` the settings say them. `paged` is
+        for models, as in `call`. Raises `ConfigError` without the extra `code`.
+        """
+        outcome = await self._programs.run(
+            program,
+            self._inventory.restricted(caller),
+            limits or program_limits_of(self.settings),
+            approver,
+        )
+        return await self._door.paged(outcome, caller) if paged else outcome
+
+    async def resume(
+        self,
+        handle: str,
+        *,
+        caller: Caller = HOST,
+        limits: ProgramLimits | None = None,
+        approver: Approver | None = None,
+        paged: bool = False,
+    ) -> ProgramOutcome:
+        """Go on with a program that waits for a person; see `ProgramOutcome.suspended`.
+
+        It goes on where it was, once, in any process: what it has called is not called again. A
+        call that was approved is made, after all checks; one that was denied raises in the program.
+        If nobody has answered, it goes on waiting under the same handle. No handle raises: the
+        outcome has the error. Raises `ConfigError` without the extra `code`, and `StoreError`.
+        """
+        outcome = await self._programs.resume(
+            handle,
+            self._inventory.restricted(caller),
+            limits or program_limits_of(self.settings),
+            approver,
+        )
+        return await self._door.paged(outcome, caller) if paged else outcome
+
+    def signature(self, name: str, *, caller: Caller = HOST) -> str:
+        """A tool as the typed function that programs call, with its description.
+
+        Raises `UnknownTool`, also for what this caller may not have, and `AmbiguousName`.
+        """
+        entry = entry_names(self._inventory.seen_by(caller)).resolve(name)
+        found = self._programs.signature_of(entry.name, self._inventory.restricted(caller))
+        if found is None:
+            raise UnknownTool(f"{entry.name!r} is no tool that this caller can call")
+        return found.text
+
     def session(  # noqa: PLR0913 - what a session may have, each by its name
         self,
         id: str | None = None,
@@ -410,6 +483,8 @@ class Crib:
         if self._followed and self._parts.follower:
             self._parts.follower.leave(self._followed)
         self._packs.close()
+        if self._made_programs:
+            self._made_programs.close()
         self._inventory.close()
         self._advice.history.close()
         self._live_index.close()
@@ -449,6 +524,46 @@ class Crib:
             why_unknown=inventory.why_unknown,
         )
 
+    @property
+    def _programs(self) -> Programs:
+        door = self._door
+        with self._making_door:
+            self._made_programs = self._made_programs or self._make_programs(door)
+            return self._made_programs
+
+    def _make_programs(self, door: Door) -> Programs:
+        host = program.ProgramHost(
+            groups=lambda: self._inventory.groups(self._inventory.entries()),
+            call=self._program_call,
+            asks=door.asks,
+            tickets=door.tickets,
+            suspensions=program.Suspensions(
+                lambda: self._stores.suspensions, self._seal_key, self.settings.tenant
+            ),
+        )
+        return program.Programs(host, self.settings.program.at_once)
+
+    def _seal_key(self) -> bytes:
+        """What seals suspended programs; where nothing is to be left on disk, that of a process."""
+        if self.settings.store_path == ":memory:":
+            return self._memory_key
+        return self._stores.install_key
+
+    async def _program_call(  # noqa: PLR0913 - what a call has, each by its name
+        self,
+        name: str,
+        arguments: JsonObject,
+        *,
+        caller: Caller,
+        pin: str,
+        timeout_s: float,
+        approver: Approver | None,
+    ) -> Outcome:
+        limit_s = min(timeout_s, self.settings.call.timeout_s)
+        return await self.call(
+            name, arguments, caller=caller, pin=pin, timeout_s=limit_s, approver=approver
+        )
+
     def _host(self, caller: Caller) -> Host:
         """What a session of this caller reaches of the crib."""
         from asyncio import to_thread  # noqa: PLC0415 - a search waits for nothing
@@ -456,6 +571,8 @@ class Crib:
         return session.Host(
             search=partial(self.search, caller=caller),
             call=partial(self.call, caller=caller),
+            run=partial(self.run, caller=caller),
+            resume=partial(self.resume, caller=caller),
             means=partial(self._means, caller),
             question=partial(self.question, caller=caller),
             read=partial(self.read, caller=caller),

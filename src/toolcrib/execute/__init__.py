@@ -37,11 +37,12 @@ if TYPE_CHECKING:
     from toolcrib.execute.arguments import ArgumentCheck, is_little
     from toolcrib.execute.caller import Caller
     from toolcrib.execute.door import CallPolicy, Door
-    from toolcrib.execute.gates import CallRefused
+    from toolcrib.execute.gates import CallRefused, check_state
     from toolcrib.execute.repair import ARGUMENT_WRAPPERS
     from toolcrib.execute.resolution import VisibleTools, per_request_tools
     from toolcrib.execute.rule_file import MOST_RULES, RuleFile, read_rules
     from toolcrib.execute.rulebook import Rule, Rulebook, Verdict
+    from toolcrib.execute.schema_reader import pointed_at
     from toolcrib.execute.tickets import ApprovalRequest, Ticket, Tickets
 else:
     __getattr__, __dir__ = lazy_names(
@@ -51,11 +52,12 @@ else:
             "arguments": ("ArgumentCheck", "is_little"),
             "caller": ("Caller",),
             "door": ("CallPolicy", "Door"),
-            "gates": ("CallRefused",),
+            "gates": ("CallRefused", "check_state"),
             "repair": ("ARGUMENT_WRAPPERS",),
             "resolution": ("VisibleTools", "per_request_tools"),
             "rule_file": ("MOST_RULES", "RuleFile", "read_rules"),
             "rulebook": ("Rule", "Rulebook", "Verdict"),
+            "schema_reader": ("pointed_at",),
             "tickets": ("ApprovalRequest", "Ticket", "Tickets"),
         },
     )
@@ -79,7 +81,9 @@ __all__ = [
     "Verdict",
     "VisibleTools",
     "approval_needed",
+    "check_state",
     "is_little",
     "per_request_tools",
+    "pointed_at",
     "read_rules",
 ]

@@ -70,6 +70,7 @@ _NOT_JSON = CallError(
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+OutcomeT = TypeVar("OutcomeT", bound=Outcome)
 
 
 class WhyUnknown(Protocol):
@@ -229,7 +230,7 @@ class Door:
             return None
         return entry if pool is self._pool else None
 
-    async def paged(self, outcome: Outcome, caller: Caller) -> Outcome:
+    async def paged(self, outcome: OutcomeT, caller: Caller) -> OutcomeT:
         """The outcome as a model gets it: of a long result the first page; see `Outcome.page`."""
         return await self._results.paged(outcome, caller)
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 from toolcrib.errors import StoreError
 from toolcrib.execute.caller import Caller
@@ -38,6 +39,8 @@ _GONE = (
 )
 
 _log = logging.getLogger(__name__)
+
+OutcomeT = TypeVar("OutcomeT", bound=Outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ class HeldResults:
         self._changing = Lock()
         self._is_away = False
 
-    async def paged(self, outcome: Outcome, caller: Caller) -> Outcome:
+    async def paged(self, outcome: OutcomeT, caller: Caller) -> OutcomeT:
         """The outcome itself if its text fits on a page; else its first page, and a handle.
 
         Blocks that are no text go with the first page. `structured` stays as it is: who sends the

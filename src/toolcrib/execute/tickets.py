@@ -85,6 +85,10 @@ class Tickets:
         """What has become of a ticket; `gone` where it was not approved, and will not be."""
         return self._file.state(id)
 
+    def extend(self, id: str, lasts_s: float) -> bool:
+        """Let a ticket wait for so long from now. False: no such ticket waits, or not any more."""
+        return self._file.extend(id, lasts_s)
+
     def spend(self, request: ApprovalRequest) -> bool:
         """Whether this call was approved. If so, the ticket is used up."""
         return self._file.spend(_binding(request))

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from toolcrib.execute import ApprovalRequest, Approver
 from toolcrib.model import Answer, Entry, JsonObject, Kind, Outcome, ProgressHandler, ToolInfo
+from toolcrib.program import ProgramOutcome
 
 
 class RunSearch(Protocol):
@@ -30,6 +31,14 @@ class MakeCall(Protocol):
     ) -> Outcome: ...
 
 
+class RunProgram(Protocol):
+    """Runs a program, or resumes the one of a handle, as the caller."""
+
+    async def __call__(
+        self, program_or_handle: str, /, *, approver: Approver | None, paged: bool
+    ) -> ProgramOutcome: ...
+
+
 class ReadResult(Protocol):
     """Reads a page of a long result of the caller's, or of its lines that have some words."""
 
@@ -40,7 +49,8 @@ class ReadResult(Protocol):
 class Host:
     """What a session reaches of a crib, all of it as one caller.
 
-    search, call   as this caller
+    search, call   as this caller; so are the next two
+    run, resume    a program
     means          the entry of the pool that a call of this name would reach; None if it would
                    reach none, or a tool of the request alone
     question       what a person would be asked before this call; None if nobody would be
@@ -53,6 +63,8 @@ class Host:
 
     search: RunSearch
     call: MakeCall
+    run: RunProgram
+    resume: RunProgram
     means: Callable[[str], Entry | None]
     question: Callable[[str, JsonObject | str], ApprovalRequest | None]
     asks: Callable[[str], bool]

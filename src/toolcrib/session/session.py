@@ -11,6 +11,7 @@ after that search, and not before it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from toolcrib.execute import ApprovalRequest, Approver, CallRefused
 from toolcrib.model import (
@@ -22,6 +23,7 @@ from toolcrib.model import (
     ProgressHandler,
     ToolInfo,
 )
+from toolcrib.program import ProgramOutcome
 from toolcrib.session.accounting import Prices, TokenEstimate, estimate_tokens_of
 from toolcrib.session.deferral_plan import DeferralPlan
 from toolcrib.session.deferred_summary import DeferStyle, note, stub
@@ -37,6 +39,8 @@ from toolcrib.session.result_page import read_page_request
 from toolcrib.session.reveals import Reveals, not_a_tool, not_revealed, to_reveal
 from toolcrib.session.search_result import SearchResult
 from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES, all_queries, read_request
+
+OutcomeT = TypeVar("OutcomeT", bound=Outcome)
 
 
 class Session:
@@ -225,9 +229,23 @@ class Session:
             progress=progress,
             paged=paged,
         )
-        if outcome.handle:
-            self._reveals.add([SEARCH_TOOL.name])
-        return outcome
+        return self._noting(outcome)
+
+    async def run(
+        self, program: str, *, approver: Approver | None = None, paged: bool = True
+    ) -> ProgramOutcome:
+        """Run a program as this session's caller; see `Crib.run`.
+
+        It may call whatever the caller may: nothing has to be revealed. Of a long result the
+        outcome is the first page, unless `paged` is False.
+        """
+        return self._noting(await self._host.run(program, approver=approver, paged=paged))
+
+    async def resume(
+        self, handle: str, *, approver: Approver | None = None, paged: bool = True
+    ) -> ProgramOutcome:
+        """Go on with a program of this session's caller that waits for a person; see `Crib`."""
+        return self._noting(await self._host.resume(handle, approver=approver, paged=paged))
 
     def question(self, name: str, arguments: JsonObject | str = "{}") -> ApprovalRequest | None:
         """What a person would be asked before this call is made; None if nobody would be.
@@ -312,6 +330,12 @@ class Session:
             prefetched=self._prefetcher.names(),
             lists_stubs=self.style == "stub",
         )
+
+    def _noting(self, outcome: OutcomeT) -> OutcomeT:
+        """The outcome; from the first long result on there is a tool to read on with."""
+        if outcome.handle:
+            self._reveals.add([SEARCH_TOOL.name])
+        return outcome
 
     def _shown(self, names: Iterable[str]) -> tuple[ToolInfo, ...]:
         deferred = self._plan.deferred_by_name

@@ -33,6 +33,7 @@ from toolcrib.settings.sections import (
     GatewaySettings,
     McpSettings,
     ObserveSettings,
+    ProgramSettings,
     SearchSettings,
     SessionSettings,
 )
@@ -152,6 +153,7 @@ class Settings(Section):
     search: SearchSettings = SearchSettings()
     embed: EmbedSettings = EmbedSettings()
     call: CallSettings = CallSettings()
+    program: ProgramSettings = ProgramSettings()
     approval: ApprovalSettings = ApprovalSettings()
     mcp: McpSettings = McpSettings()
     observe: ObserveSettings = ObserveSettings()

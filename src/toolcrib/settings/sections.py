@@ -192,6 +192,47 @@ class CallSettings(Section):
     )
 
 
+class ProgramSettings(Section):
+    """The bounds of a program that a model writes."""
+
+    at_once: int = setting(
+        default=8,
+        gt=0,
+        description="How many programs run side by side. Each has a process of its own; others"
+        " wait for one.",
+    )
+    timeout_s: float = setting(
+        default=300.0,
+        gt=0,
+        description="How long a program may take, with its calls.",
+    )
+    run_s: float = setting(
+        default=10.0,
+        gt=0,
+        description="How long the steps of a program itself may take, without its calls.",
+    )
+    memory_mb: int = setting(
+        default=64, gt=0, description="How many megabytes the values of a program may take."
+    )
+    calls: int = setting(default=100, gt=0, description="How many calls a program may make.")
+    calls_at_once: int = setting(
+        default=10, gt=0, description="How many of its calls are under way at once."
+    )
+    output_kb: int = setting(
+        default=1_024,
+        gt=0,
+        description="How many kilobytes a program may print. A model gets what it prints and"
+        " returns in pages of `call.page_tokens`.",
+    )
+    suspended_s: float = setting(
+        default=86_400.0,
+        gt=0,
+        le=7 * 86_400,
+        description="How long a program that needs a person's approval can be resumed. Its tickets"
+        " wait as long.",
+    )
+
+
 def _is_collector(url: object) -> None:
     parts = urlsplit(url) if isinstance(url, str) else None
     if not parts or not url:

@@ -3,7 +3,7 @@
     catalog.db    `catalog_file`  the index, cached vectors, reveals, use; can be made again
     decisions.db  `decisions`     which definitions were approved or rejected; sealed
     tickets.db    `tickets`       calls that wait for approval, or have it
-    handles.db    `handle_file`   reveal sets, and long results for ten minutes
+    handles.db    `handle_file`   reveal sets, long results for ten minutes, suspended programs
     events.db     `events`        the log of events, and `rollups` of it by the hour
     keys.db       `keys`          the keys of clients, as hashes
     vectors.db    `vector_file`   cached vectors of whoever has no catalog file
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         ResultStore,
         RevealSetStore,
         StoredSet,
+        SuspensionStore,
     )
     from toolcrib.store.key_protocol import KeyStore
     from toolcrib.store.keys import KeyFile, KeyHash, StoredKey, new_key_id
@@ -155,6 +156,7 @@ else:
                 "ResultStore",
                 "RevealSetStore",
                 "StoredSet",
+                "SuspensionStore",
             ),
             "source_protocol": (
                 "ChangeFeed",
@@ -234,6 +236,7 @@ __all__ = [
     "StoredReveals",
     "StoredSet",
     "Stores",
+    "SuspensionStore",
     "TenantsFeed",
     "TicketBinding",
     "TicketFile",

@@ -102,7 +102,7 @@ class FileStores:
         """As the protocol says."""
         return self._once("handles", self._open_handles)
 
-    results = sets
+    results = suspensions = sets
 
     @property
     def events(self) -> EventFile:

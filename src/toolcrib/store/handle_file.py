@@ -1,4 +1,4 @@
-"""Reveal sets and long results in a file: a restart ends neither.
+"""Reveal sets, long results and suspended programs in a file: a restart ends none of them.
 
 Beside the catalog, for its owner alone. A killed process loses nothing that was acknowledged; when
 the power fails, the last moments may be lost, at the cost of a search or a call. What is too old is
@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
+from typing import Literal
 
 import apsw
 
@@ -46,13 +47,19 @@ MIGRATIONS = (
     CREATE INDEX result_size ON result (caller, size);
     CREATE INDEX result_expires ON result (expires);
     """,
+    """
+    CREATE TABLE suspension (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, handle BLOB NOT NULL UNIQUE, caller BLOB NOT NULL,
+        expires REAL NOT NULL, size INTEGER NOT NULL, content BLOB NOT NULL
+    );
+    """,
 )
 _INCREMENTAL = 2
 
 _OLDEST_OF_MOST = """
-    DELETE FROM result WHERE number = (
-        SELECT min(number) FROM result WHERE caller = (
-            SELECT caller FROM result GROUP BY caller ORDER BY sum(size) DESC, caller LIMIT 1
+    DELETE FROM {table} WHERE number = (
+        SELECT min(number) FROM {table} WHERE caller = (
+            SELECT caller FROM {table} GROUP BY caller ORDER BY sum(size) DESC, caller LIMIT 1
         )
     )
 """
@@ -61,8 +68,8 @@ _OLDEST_OF_MOST = """
 class HandleFile:
     """One file, for all threads of a process and any number of processes; `:memory:` is for one.
 
-    It keeps what `RevealSetStore` and `ResultStore` promise. A call waits for the disk: an event
-    loop makes it in a thread.
+    It keeps what `RevealSetStore`, `ResultStore` and `SuspensionStore` promise. A call waits for
+    the disk: an event loop makes it in a thread.
     """
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
@@ -115,17 +122,7 @@ class HandleFile:
 
     def keep_result(self, handle: str, caller: str, text: str, lasts_s: float) -> bool:
         """As the protocol says."""
-        content = _key(text)
-        if len(content) > HELD_BYTES:
-            return False
-        with self._writing() as db:
-            self._sweep(db)
-            columns = "handle, caller, expires, size, text"
-            row = _key(handle), _key(caller), self._clock() + lasts_s, len(content), content
-            db.execute(f"INSERT INTO result ({columns}) VALUES (?, ?, ?, ?, ?)", row)  # noqa: S608 - our own names
-            while db.execute("SELECT sum(size) FROM result").get > HELD_BYTES:
-                db.execute(_OLDEST_OF_MOST)
-        return True
+        return self._keep("result", "text", (handle, caller), _key(text), lasts_s)
 
     def result(self, handle: str, caller: str) -> str | None:
         """As the protocol says."""
@@ -134,10 +131,51 @@ class HandleFile:
             content = self._db.execute(sql, (_key(handle), _key(caller), self._clock())).get
         return None if content is None else _text(content)
 
+    def keep_suspension(self, handle: str, caller: str, content: bytes, lasts_s: float) -> bool:
+        """As the protocol says."""
+        return self._keep("suspension", "content", (handle, caller), content, lasts_s)
+
+    def suspension(self, handle: str, caller: str) -> bytes | None:
+        """As the protocol says."""
+        sql = "SELECT content FROM suspension WHERE handle = ? AND caller = ? AND expires > ?"
+        with self._turn, explained_faults(self._path):
+            return self._db.execute(sql, (_key(handle), _key(caller), self._clock())).get
+
+    def take_suspension(self, handle: str, caller: str) -> bytes | None:
+        """As the protocol says. It waits for the disk, so that no power failure brings it back."""
+        sql = "DELETE FROM suspension WHERE handle = ? AND caller = ? RETURNING content, expires"
+        with self._turn, explained_faults(self._path):
+            self._db.pragma("synchronous", "full")
+            try:
+                with transaction(self._db):
+                    rows = self._db.execute(sql, (_key(handle), _key(caller))).fetchall()
+            finally:
+                self._db.pragma("synchronous", "normal")
+        return next((content for content, expires in rows if expires > self._clock()), None)
+
     def close(self) -> None:
         """Let go of the file; what is in it stays."""
         with self._turn:
             self._db.close()
+
+    def _keep(
+        self,
+        table: Literal["result", "suspension"],
+        column: Literal["text", "content"],
+        key: tuple[str, str],
+        content: bytes,
+        lasts_s: float,
+    ) -> bool:
+        if len(content) > HELD_BYTES:
+            return False
+        with self._writing() as db:
+            self._sweep(db)
+            columns = f"handle, caller, expires, size, {column}"
+            row = *map(_key, key), self._clock() + lasts_s, len(content), content
+            db.execute(f"INSERT INTO {table} ({columns}) VALUES (?, ?, ?, ?, ?)", row)  # noqa: S608 - our own names
+            while db.execute(f"SELECT sum(size) FROM {table}").get > HELD_BYTES:  # noqa: S608 - our own names
+                db.execute(_OLDEST_OF_MOST.format(table=table))
+        return True
 
     def _set(self, db: apsw.Connection, owner: str, handle: str) -> dict[str, str] | None:
         sql = "SELECT pins FROM reveal_set WHERE owner = ? AND handle = ? AND abs(? - used) < ?"
@@ -156,6 +194,7 @@ class HandleFile:
         """Erase what is too old; sets also where the clock was put back."""
         db.execute("DELETE FROM reveal_set WHERE abs(? - used) >= ?", (self._clock(), UNUSED_S))
         db.execute("DELETE FROM result WHERE expires <= ?", (self._clock(),))
+        db.execute("DELETE FROM suspension WHERE expires <= ?", (self._clock(),))
 
     @contextmanager
     def _writing(self) -> Generator[apsw.Connection]:

@@ -1,7 +1,7 @@
-"""What is kept under handles that a model repeats: reveal sets and long results.
+"""What is kept under handles that a model repeats: reveal sets, long results, suspended programs.
 
 A handle is a name that nobody guesses. It belongs to one owner, and to any other it is unknown.
-What is kept here may be lost at the cost of one more search, or one more call.
+What is kept here may be lost at the cost of one more search, one more call, or one more run.
 """
 
 from __future__ import annotations
@@ -74,5 +74,31 @@ class ResultStore(Protocol):
         """The text, to the character, halves of surrogate pairs included.
 
         None: this caller has no such result, or not any more.
+        """
+        ...
+
+
+class SuspensionStore(Protocol):
+    """Programs that wait for a person, by handle and caller. For all threads and processes.
+
+    Bounded by `HELD_BYTES` in all; the caller who holds most loses the oldest. Everything here
+    raises `StoreError` when the place behind it cannot be read or written.
+    """
+
+    def keep_suspension(self, handle: str, caller: str, content: bytes, lasts_s: float) -> bool:
+        """Keep one for so many seconds by the wall clock. The handle is a new one.
+
+        False: it is larger than `HELD_BYTES` by itself, and is not kept.
+        """
+        ...
+
+    def suspension(self, handle: str, caller: str) -> bytes | None:
+        """What was kept; it stays. None: this caller has no such one, or not any more."""
+        ...
+
+    def take_suspension(self, handle: str, caller: str) -> bytes | None:
+        """What was kept, and it is gone for good, whatever happens then.
+
+        Of any number who ask at once, in whatever process, one gets it. None for the others.
         """
         ...

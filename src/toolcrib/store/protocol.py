@@ -3,7 +3,7 @@
     Stores              all of one tenant, in files or in a database
       catalog           vectors, use, reveals; here
       decisions, tickets, logins            `trust_protocol`
-      sets, results                         `handle_protocol`
+      sets, results, suspensions            `handle_protocol`
       events                                `event_protocol`
       keys                                  `key_protocol`
       documents, listings (packs, feed)     `source_protocol`
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from toolcrib.model import ConversationTokens
     from toolcrib.store.event_protocol import EventStore
-    from toolcrib.store.handle_protocol import ResultStore, RevealSetStore
+    from toolcrib.store.handle_protocol import ResultStore, RevealSetStore, SuspensionStore
     from toolcrib.store.key_protocol import KeyStore
     from toolcrib.store.source_protocol import (
         ChangeFeed,
@@ -160,6 +160,11 @@ class Stores(Protocol):
     @property
     def results(self) -> ResultStore:
         """Long results."""
+        ...
+
+    @property
+    def suspensions(self) -> SuspensionStore:
+        """Programs that wait for a person."""
         ...
 
     @property

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from toolcrib.store.event_protocol import EventStore
-    from toolcrib.store.handle_protocol import ResultStore, RevealSetStore
+    from toolcrib.store.handle_protocol import ResultStore, RevealSetStore, SuspensionStore
     from toolcrib.store.protocol import SharedStores, Store, Stores
     from toolcrib.store.source_protocol import (
         ChangeFeed,
@@ -284,6 +284,11 @@ class ReplicaStores:
     def results(self) -> ResultStore:
         """As the protocol says."""
         return self._remote.results
+
+    @property
+    def suspensions(self) -> SuspensionStore:
+        """As the protocol says."""
+        return self._remote.suspensions
 
     @property
     def events(self) -> EventStore:

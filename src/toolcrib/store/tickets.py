@@ -42,6 +42,7 @@ MIGRATIONS = (
         leave BLOB, UNIQUE (caller, pin, digest)
     );
     """,
+    "ALTER TABLE ticket ADD COLUMN lasts REAL NOT NULL DEFAULT 300",
 )
 
 _OLDEST_OF_MOST = """
@@ -52,7 +53,7 @@ _OLDEST_OF_MOST = """
         )
     )
 """
-_LASTS = "expires > ?1 AND expires <= ?1 + ?2"
+_LASTS = "expires > ?1 AND expires <= ?1 + lasts"
 
 
 TicketState: TypeAlias = Literal["waiting", "approved", "gone"]
@@ -84,9 +85,9 @@ class AskedTicket(NamedTuple):
 class TicketFile:
     """One file, for all threads of a process and any number of processes; `:memory:` is for one.
 
-    A ticket lasts for `LIFETIME_S`, approved or not. Those of one caller make room for one another
-    and for nobody else; what is approved makes room for none. Everything here raises `StoreError`
-    when the file cannot be read or written.
+    A ticket lasts for `LIFETIME_S`, or as `extend` says, approved or not. Those of one caller make
+    room for one another and for nobody else; what is approved makes room for none. Everything here
+    raises `StoreError` when the file cannot be read or written.
     """
 
     LIFETIME_S: ClassVar = 300.0
@@ -120,29 +121,36 @@ class TicketFile:
     def spend(self, binding: TicketBinding) -> bool:
         """Whether this call was approved; if so, that approval is gone now."""
         sql = (
-            f"DELETE FROM ticket WHERE (caller, pin, digest) = (?3, ?4, ?5) AND {_LASTS}"  # noqa: S608 - our own names
+            f"DELETE FROM ticket WHERE (caller, pin, digest) = (?2, ?3, ?4) AND {_LASTS}"  # noqa: S608 - our own names
             " AND leave IS NOT NULL RETURNING id, expires, leave"
         )
         with self._turn, explained_faults(self._path):
-            rows = self._db.execute(sql, (self._clock(), self.LIFETIME_S, *binding)).fetchall()
+            rows = self._db.execute(sql, (self._clock(), *binding)).fetchall()
         return any(
             isinstance(leave, bytes)
             and hmac.compare_digest(leave, self._leave(id, expires, binding))
             for id, expires, leave in rows
         )
 
+    def extend(self, id: str, lasts_s: float) -> bool:
+        """Let a ticket wait for so long from now. False: no such ticket waits, or not any more."""
+        with self._writing() as db:
+            expires = self._clock() + lasts_s
+            sql = "UPDATE ticket SET expires = ?, lasts = ? WHERE id = ? AND leave IS NULL"
+            return bool(db.execute(f"{sql} RETURNING id", (expires, lasts_s, id)).fetchall())
+
     def state(self, id: str) -> TicketState:
         """What has become of a ticket. `gone`: it was rejected, spent, crowded out or expired."""
-        sql = f"SELECT leave IS NULL FROM ticket WHERE id = ?3 AND {_LASTS}"  # noqa: S608 - our own names
+        sql = f"SELECT leave IS NULL FROM ticket WHERE id = ?2 AND {_LASTS}"  # noqa: S608 - our own names
         with self._turn, explained_faults(self._path):
-            is_open = self._db.execute(sql, (self._clock(), self.LIFETIME_S, id)).get
+            is_open = self._db.execute(sql, (self._clock(), id)).get
         return "gone" if is_open is None else "waiting" if is_open else "approved"
 
     def waiting(self) -> Sequence[TicketRow]:
         """The tickets that nobody has decided on, oldest first."""
         sql = f"SELECT id, expires, request FROM ticket WHERE leave IS NULL AND {_LASTS}"  # noqa: S608 - our own names
         with self._turn, explained_faults(self._path):
-            rows = self._db.execute(f"{sql} ORDER BY number", (self._clock(), self.LIFETIME_S))
+            rows = self._db.execute(f"{sql} ORDER BY number", (self._clock(),))
             return [TicketRow(*row) for row in rows]
 
     def approve(self, id: str) -> TicketRow | None:
@@ -195,7 +203,7 @@ class TicketFile:
         with self._turn, explained_faults(self._path), transaction(self._db):
             returned = "RETURNING id, expires, request, leave IS NULL"
             gone = f"DELETE FROM ticket WHERE NOT ({_LASTS}) {returned}"  # noqa: S608 - our own names
-            rows = self._db.execute(gone, (self._clock(), self.LIFETIME_S)).fetchall()
+            rows = self._db.execute(gone, (self._clock(),)).fetchall()
             yield self._db
         self._expired += (TicketRow(*row) for *row, is_open in rows if is_open)
 

@@ -132,10 +132,11 @@ class DecisionStore(Protocol):
 class TicketStore(Protocol):
     """Calls that wait for approval, or have it. For all threads and processes.
 
-    A ticket lasts for `TicketFile.LIFETIME_S` by the clock of the place, approved or not. Those of
-    one caller make room for one another, the oldest first, at 100 and at 8 MiB of requests; of more
-    than 1,000 that wait the oldest goes of whoever has most. What is approved makes room for none.
-    Everything here raises `StoreError` when the place behind it cannot be read or written.
+    A ticket lasts for `TicketFile.LIFETIME_S` by the clock of the place, or as `extend` says,
+    approved or not. Those of one caller make room for one another, the oldest first, at 100 and at
+    8 MiB of requests; of more than 1,000 that wait the oldest goes of whoever has most. What is
+    approved makes room for none. Everything here raises `StoreError` when the place behind it
+    cannot be read or written.
     """
 
     def ask(self, binding: TicketBinding, request: str) -> AskedTicket:
@@ -148,6 +149,10 @@ class TicketStore(Protocol):
         Of any number who ask at once, in whatever process, one gets it. Leave that another hand
         has written is none, and is gone too.
         """
+        ...
+
+    def extend(self, id: str, lasts_s: float) -> bool:
+        """Let a ticket wait for so long from now. False: no such ticket waits, or not any more."""
         ...
 
     def state(self, id: str) -> TicketState:

@@ -66,6 +66,7 @@ def fill(stores: PostgresStores, tenant: str) -> None:
     stores.tickets.ask(TicketBinding("ann", "pin", "digest"), "{}")
     stores.sets.add_to_set("ann", "", {"a": "pin"}, "set")
     stores.results.keep_result("result", "ann", "text", 60.0)
+    stores.suspensions.keep_suspension("program", "ann", b"state", 60.0)
     stores.events.write([Event(time.time(), "call", name="a", caller="ann")])
     stores.logins.write("server", LOGIN)
     key = StoredKey(f"id{tenant}", "laptop", (), (), KeyHash("s", "h"), 1.0, tenant)

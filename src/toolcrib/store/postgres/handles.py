@@ -1,4 +1,4 @@
-"""Reveal sets and long results, under handles that any gateway of a tenant knows.
+"""Reveal sets, long results, suspended programs: under handles that any gateway of a tenant knows.
 
 Owners, handles and results are kept as bytes: a text of PostgreSQL takes no NUL, and no half of a
 surrogate pair, and either may come from a model or a tool.
@@ -6,6 +6,7 @@ surrogate pair, and either may come from a model or a tool.
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Literal, LiteralString
 
 from toolcrib.store.handle_protocol import (
     HELD_BYTES,
@@ -41,17 +42,19 @@ _SETS = f"""
     SELECT handle, pins, used FROM reveal_set WHERE owner = %s AND used > {_NOW} - %s
     ORDER BY number DESC
 """
-_PUT_RESULT = f"""
-    INSERT INTO result (handle, caller, body, expires) VALUES (%s, %s, %s, {_NOW} + %s)
+_PUT = f"""
+    INSERT INTO {{table}} (handle, caller, body, expires) VALUES (%s, %s, %s, {_NOW} + %s)
 """
 _OLDEST_OF_LARGEST = """
-    DELETE FROM result WHERE number = (
-        SELECT min(number) FROM result WHERE caller = (
-            SELECT caller FROM result GROUP BY caller
+    DELETE FROM {table} WHERE number = (
+        SELECT min(number) FROM {table} WHERE caller = (
+            SELECT caller FROM {table} GROUP BY caller
             ORDER BY sum(length(body)) DESC, caller LIMIT 1
         )
     )
 """
+_LIVE = f"WHERE handle = %s AND caller = %s AND expires > {_NOW}"
+Table = Literal["result", "suspension"]
 
 
 class PostgresSets:
@@ -96,26 +99,60 @@ class PostgresResults:
 
     def keep_result(self, handle: str, caller: str, text: str, lasts_s: float) -> bool:
         """As the protocol says."""
-        body = _bytes(text)
-        if len(body) > HELD_BYTES:
-            return False
-        with self._tenant.transaction("durable", RESULT_S) as db:
-            db.execute(f"DELETE FROM result WHERE expires <= {_NOW}")
-            db.execute(_PUT_RESULT, (_bytes(handle), _bytes(caller), body, lasts_s))
-            while _held_bytes(db) > HELD_BYTES:
-                db.execute(_OLDEST_OF_LARGEST)
-        return True
+        return _keep(self._tenant, "result", (handle, caller), _bytes(text), lasts_s)
 
     def result(self, handle: str, caller: str) -> str | None:
         """As the protocol says."""
-        sql = f"SELECT body FROM result WHERE handle = %s AND caller = %s AND expires > {_NOW}"
+        sql = f"SELECT body FROM result {_LIVE}"
         with self._tenant.transaction("read", RESULT_S) as db:
             row = db.execute(sql, (_bytes(handle), _bytes(caller)), binary=True).fetchone()
         return _text(row[0]) if row else None
 
 
-def _held_bytes(db: Connection) -> int:
-    [(held,)] = db.execute("SELECT coalesce(sum(length(body)), 0) FROM result").fetchall()
+class PostgresSuspensions:
+    """The suspended programs of one tenant. Keeps `SuspensionStore`."""
+
+    def __init__(self, tenant: TenantDatabase) -> None:
+        self._tenant = tenant
+
+    def keep_suspension(self, handle: str, caller: str, content: bytes, lasts_s: float) -> bool:
+        """As the protocol says."""
+        return _keep(self._tenant, "suspension", (handle, caller), content, lasts_s)
+
+    def suspension(self, handle: str, caller: str) -> bytes | None:
+        """As the protocol says."""
+        return self._one("read", f"SELECT body FROM suspension {_LIVE}", handle, caller)
+
+    def take_suspension(self, handle: str, caller: str) -> bytes | None:
+        """As the protocol says."""
+        where = f"WHERE handle = %s AND caller = %s AND expires > {_NOW}"
+        return self._one(
+            "durable", f"DELETE FROM suspension {where} RETURNING body", handle, caller
+        )
+
+    def _one(
+        self, how: Literal["read", "durable"], sql: LiteralString, handle: str, caller: str
+    ) -> bytes | None:
+        with self._tenant.transaction(how, RESULT_S) as db:
+            row = db.execute(sql, (_bytes(handle), _bytes(caller)), binary=True).fetchone()
+        return bytes(row[0]) if row else None
+
+
+def _keep(
+    tenant: TenantDatabase, table: Table, key: tuple[str, str], body: bytes, lasts_s: float
+) -> bool:
+    if len(body) > HELD_BYTES:
+        return False
+    with tenant.transaction("durable", RESULT_S) as db:
+        db.execute(f"DELETE FROM {table} WHERE expires <= {_NOW}")
+        db.execute(_PUT.format(table=table), (*map(_bytes, key), body, lasts_s))
+        while _held_bytes(db, table) > HELD_BYTES:
+            db.execute(_OLDEST_OF_LARGEST.format(table=table))
+    return True
+
+
+def _held_bytes(db: Connection, table: Table) -> int:
+    [(held,)] = db.execute(f"SELECT coalesce(sum(length(body)), 0) FROM {table}").fetchall()
     return int(held)
 
 

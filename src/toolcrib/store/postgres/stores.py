@@ -12,7 +12,7 @@ from toolcrib.store.postgres.database import Database
 from toolcrib.store.postgres.decisions import PostgresDecisions
 from toolcrib.store.postgres.events import PostgresEvents
 from toolcrib.store.postgres.feed import ChangeListener, PostgresFeed
-from toolcrib.store.postgres.handles import PostgresResults, PostgresSets
+from toolcrib.store.postgres.handles import PostgresResults, PostgresSets, PostgresSuspensions
 from toolcrib.store.postgres.keys import PostgresKeys
 from toolcrib.store.postgres.logins import PostgresLogins
 from toolcrib.store.postgres.migrations import check_migrated
@@ -102,6 +102,11 @@ class PostgresStores:
     def results(self) -> PostgresResults:
         """As the protocol says."""
         return self._once("results", PostgresResults)
+
+    @property
+    def suspensions(self) -> PostgresSuspensions:
+        """As the protocol says."""
+        return self._once("suspensions", PostgresSuspensions)
 
     @property
     def events(self) -> PostgresEvents:

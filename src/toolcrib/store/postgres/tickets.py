@@ -24,7 +24,7 @@ from toolcrib.store.tickets import (
 )
 
 _NOW = "extract(epoch FROM clock_timestamp())::float8"
-_LASTS = f"expires > {_NOW} AND expires <= {_NOW} + %(lifetime)s"
+_LASTS = f"expires > {_NOW} AND expires <= {_NOW} + lasts"
 _ASK = f"""
     INSERT INTO ticket (id, caller, pin, digest, expires, request)
     VALUES (%(id)s, %(caller)s, %(pin)s, %(digest)s, {_NOW} + %(lifetime)s, %(request)s)
@@ -38,6 +38,10 @@ _SPEND = f"""
 _TO_APPROVE = """
     SELECT expires, request, caller, pin, digest FROM ticket
     WHERE id = %s AND leave IS NULL FOR UPDATE
+"""
+_EXTEND = f"""
+    UPDATE ticket SET expires = {_NOW} + %(lasts)s, lasts = %(lasts)s
+    WHERE id = %(id)s AND leave IS NULL RETURNING id
 """
 _REJECT = "DELETE FROM ticket WHERE id = %s AND leave IS NULL RETURNING id, expires, request"
 _EXPIRE = f"DELETE FROM ticket WHERE NOT ({_LASTS}) RETURNING id, expires, request, leave IS NULL"
@@ -62,12 +66,12 @@ class PostgresTickets:
         self._tenant = tenant
         self._sealer = Sealer(derived_key(key, "tickets", tenant.tenant))
         self._expired: deque[TicketRow] = deque(maxlen=MOST)
-        self._lifetime = {"lifetime": TicketFile.LIFETIME_S}
 
     def ask(self, binding: TicketBinding, request: str) -> AskedTicket:
         """As the protocol says."""
         new = secrets.token_hex(8)
-        values = {"id": new, "request": request, **binding._asdict(), **self._lifetime}
+        lifetime = {"lifetime": TicketFile.LIFETIME_S}
+        values = {"id": new, "request": request, **binding._asdict(), **lifetime}
         with self._writing() as db:
             [found] = db.execute(_ASK, values).fetchall()
             _make_room(db, binding.caller)
@@ -77,24 +81,29 @@ class PostgresTickets:
     def spend(self, binding: TicketBinding) -> bool:
         """As the protocol says."""
         with self._tenant.transaction("durable") as db:
-            rows = db.execute(_SPEND, {**binding._asdict(), **self._lifetime}).fetchall()
+            rows = db.execute(_SPEND, binding._asdict()).fetchall()
         return any(
             self._sealer.is_sealed(leave, _leave(id, expires, binding))
             for id, expires, leave in rows
         )
 
+    def extend(self, id: str, lasts_s: float) -> bool:
+        """As the protocol says."""
+        with self._writing() as db:
+            return db.execute(_EXTEND, {"id": id, "lasts": lasts_s}).fetchone() is not None
+
     def state(self, id: str) -> TicketState:
         """As the protocol says."""
         sql = f"SELECT leave IS NULL FROM ticket WHERE id = %(id)s AND {_LASTS}"
         with self._tenant.transaction("read") as db:
-            row = db.execute(sql, {"id": id, **self._lifetime}).fetchone()
+            row = db.execute(sql, {"id": id}).fetchone()
         return "gone" if row is None else "waiting" if row[0] else "approved"
 
     def waiting(self) -> Sequence[TicketRow]:
         """As the protocol says."""
         sql = f"SELECT id, expires, request FROM ticket WHERE leave IS NULL AND {_LASTS}"
         with self._tenant.transaction("read") as db:
-            rows = db.execute(f"{sql} ORDER BY number", self._lifetime).fetchall()
+            rows = db.execute(f"{sql} ORDER BY number").fetchall()
         return [TicketRow(*row) for row in rows]
 
     def approve(self, id: str) -> TicketRow | None:
@@ -124,7 +133,7 @@ class PostgresTickets:
     def _writing(self) -> Generator[Connection]:
         """One durable transaction on what has not expired."""
         with self._tenant.transaction("durable") as db:
-            gone = db.execute(_EXPIRE, self._lifetime).fetchall()
+            gone = db.execute(_EXPIRE).fetchall()
             yield db
         self._expired += (TicketRow(*row) for *row, is_open in gone if is_open)
 

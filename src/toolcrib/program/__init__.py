@@ -1,0 +1,66 @@
+"""Code mode: a model's short program, type-checked, run in a sandbox, each call through the door.
+
+    program ──▶ its words ──▶ tools of the caller ──▶ type check ──▶ run ──▶ outcome
+                tool_table    signatures              check          run
+
+A program is a few lines of Python. A tool is a function of its server: `github.create_issue(...)`;
+functions of the host and tools of Toolcrib's own are in `tools`. What the calls return stays with
+the program; only what it prints and its last value go back.
+
+    identifiers  the Python names of servers, tools and parameters
+    signatures   a tool as a typed function: what a model reads and a program is checked against
+    tool_table   which tools the words of a program may mean, as its caller
+    sandbox      the one door to the interpreter, which runs in processes of its own
+    check        the verdict before anything is called: `ProgramCheck`
+    run          one program from its first step to its last, its calls side by side
+    suspension   a program that waits for a person: kept, sealed, and taken up once
+    values       between JSON and what a program has
+    outcome      what comes back: `ProgramOutcome`, with each call and what became of it
+    programs     `Programs`: all of it, for a crib
+
+It is not a second way to a tool: each call is one of `toolcrib.execute`, with every gate.
+"""
+
+from typing import TYPE_CHECKING
+
+from toolcrib.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from toolcrib.program.outcome import (
+        ProgramCall,
+        ProgramCheck,
+        ProgramLimits,
+        ProgramOutcome,
+        ProgramProblem,
+        ProgramTool,
+    )
+    from toolcrib.program.programs import ProgramHost, Programs
+    from toolcrib.program.suspension import Suspensions
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "outcome": (
+                "ProgramCall",
+                "ProgramCheck",
+                "ProgramLimits",
+                "ProgramOutcome",
+                "ProgramProblem",
+                "ProgramTool",
+            ),
+            "programs": ("ProgramHost", "Programs"),
+            "suspension": ("Suspensions",),
+        },
+    )
+
+__all__ = [
+    "ProgramCall",
+    "ProgramCheck",
+    "ProgramHost",
+    "ProgramLimits",
+    "ProgramOutcome",
+    "ProgramProblem",
+    "ProgramTool",
+    "Programs",
+    "Suspensions",
+]

@@ -1,0 +1,284 @@
+"""`Programs`: what a crib has of this package. It checks programs and runs them, for any caller."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, TypeVar
+
+from toolcrib.errors import StoreError
+from toolcrib.execute import Approver, Caller, Tickets
+from toolcrib.model import CallError, Effect, EntryGroups, JsonObject, Outcome
+from toolcrib.program.check import ProgramReading, check_program, read_program
+from toolcrib.program.outcome import (
+    ProgramCall,
+    ProgramCheck,
+    ProgramLimits,
+    ProgramOutcome,
+)
+from toolcrib.program.run import ProgramRun
+from toolcrib.program.sandbox import Blocked, Ended, Failed, ProgramProcess, Sandbox, Step
+from toolcrib.program.signatures import ToolSignature, checked_text
+from toolcrib.program.suspension import (
+    CallAwaitingApproval,
+    ProgramFunction,
+    Suspension,
+    Suspensions,
+)
+from toolcrib.program.tool_table import ToolTable
+from toolcrib.program.values import returned_value, shown_value
+from toolcrib.store import TicketState
+from toolcrib.text import printable
+
+OPENING_THREADS = 4
+LONGEST_MESSAGE = 2_000
+
+_GONE = (
+    "no program waits under this handle: it has gone on already, or was not resumed in time, or"
+    " belongs to another caller. What it has called was called: run it anew only if that is safe"
+)
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class MakeProgramCall(Protocol):
+    """Calls through the door."""
+
+    async def __call__(  # noqa: PLR0913 - what a call has, each by its name
+        self,
+        name: str,
+        arguments: JsonObject,
+        *,
+        caller: Caller,
+        pin: str,
+        timeout_s: float,
+        approver: Approver | None,
+    ) -> Outcome: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramHost:
+    """What programs reach of a crib.
+
+    groups        the entries of the pool as they are now, by traits
+    call          a call through the door
+    asks          whether the rules want a person to approve calls of a name
+    tickets       the calls that wait for approval; nothing here approves one
+    suspensions   the programs that wait for one
+    """
+
+    groups: Callable[[], EntryGroups]
+    call: MakeProgramCall
+    asks: Callable[[str, Caller], bool]
+    tickets: Tickets
+    suspensions: Suspensions
+
+
+class Programs:
+    """Checks and runs programs. Safe to share between threads and event loops.
+
+    Everything here raises `ConfigError` without the extra. `at_once` programs run side by side;
+    others wait for half a minute.
+    """
+
+    def __init__(self, host: ProgramHost, at_once: int) -> None:
+        self._host = host
+        self._sandbox = Sandbox(at_once)
+        self._opening = ThreadPoolExecutor(OPENING_THREADS, "toolcrib-program-open")
+        self._running = ThreadPoolExecutor(at_once, "toolcrib-program")
+
+    def signature_of(self, name: str, caller: Caller) -> ToolSignature | None:
+        """The function that a tool is in programs; None if this caller may not have it."""
+        return ToolTable(self._host.groups(), caller).signature_of(name)
+
+    def check(self, program: str, caller: Caller, limits: ProgramLimits) -> ProgramCheck:
+        """The verdict on a program. Nothing of it is run, and nothing is called."""
+        reading = self._read(program, caller)
+        process = self._open(limits, reading)
+        try:
+            return check_program(reading, process, partial(self._asks, caller))
+        finally:
+            process.close()
+
+    async def run(
+        self, program: str, caller: Caller, limits: ProgramLimits, approver: Approver | None
+    ) -> ProgramOutcome:
+        """Check a program, and run it if it is ok. What a model writes never raises."""
+        reading = self._read(program, caller)
+
+        async def started(process: ProgramProcess) -> ProgramOutcome:
+            asks = partial(self._asks, caller)
+            check = await self._in_thread(partial(check_program, reading, process, asks))
+            if not check.ok:
+                return ProgramOutcome(error=CallError("bad_program", "arguments", check.text))
+            functions = {
+                each.path: ProgramFunction(each.tool.name, each.tool.pin, each.keys)
+                for each in reading.mentioned.tools
+            }
+            call = partial(self._host.call, caller=caller, approver=approver)
+            run = ProgramRun(process, functions, call, limits, self._in_thread)
+            first = await self._in_thread(process.start)
+            return await self._driven(run, first, caller)
+
+        return await self._in_process(limits, reading, started)
+
+    async def resume(
+        self, handle: str, caller: Caller, limits: ProgramLimits, approver: Approver | None
+    ) -> ProgramOutcome:
+        """Go on with a program that waits for a person, if one has answered, or `approver` does.
+
+        It goes on once, for one of all who ask. Raises `StoreError`.
+        """
+        suspensions = self._host.suspensions
+        kept = await asyncio.to_thread(suspensions.look, handle, caller.id)
+        if kept is None:
+            return _gone()
+        states = await asyncio.to_thread(self._states, kept)
+        if approver is None and set(states.values()) == {"waiting"}:
+            return _waiting(handle, kept.waiting, kept.printed, kept.calls)
+
+        async def loaded(process: ProgramProcess) -> ProgramOutcome:
+            step = await self._in_thread(partial(process.load, kept.state, kept.groups))
+            if await asyncio.to_thread(suspensions.take, handle, caller.id) is None:
+                return _gone()
+            call = partial(self._host.call, caller=caller, approver=approver)
+            run = ProgramRun(process, kept.functions, call, limits, self._in_thread)
+            run.printed_before = kept.printed
+            run.made |= kept.calls
+            for id, waiting in kept.waiting.items():
+                run.waiting[id] = waiting
+                if states[id] == "gone":
+                    run.deny(id)
+                elif approver or states[id] == "approved":
+                    run.begin_again([id])
+            return await self._driven(run, step, caller)
+
+        return await self._in_process(limits, None, loaded)
+
+    def close(self) -> None:
+        """End the workers."""
+        self._opening.shutdown(wait=False, cancel_futures=True)
+        self._running.shutdown(wait=True)
+        self._sandbox.close()
+
+    async def _in_process(
+        self,
+        limits: ProgramLimits,
+        reading: ProgramReading | None,
+        work: Callable[[ProgramProcess], Awaitable[ProgramOutcome]],
+    ) -> ProgramOutcome:
+        loop = asyncio.get_running_loop()
+        try:
+            process = await loop.run_in_executor(self._opening, self._open, limits, reading)
+        except TimeoutError:
+            message = "too many programs run at once; try again later"
+            return ProgramOutcome(error=CallError("overloaded", "start", message))
+        try:
+            return await work(process)
+        finally:
+            # In a thread: if this was cancelled, a step may still be under way.
+            self._running.submit(process.close)
+
+    async def _driven(self, run: ProgramRun, step: Step, caller: Caller) -> ProgramOutcome:
+        """The outcome of a run: its end, or that it waits for a person."""
+        while isinstance(last := await run.drive(step), Blocked):
+            step = last
+            try:
+                if decided := await self._in_thread(partial(self._decided, run)):
+                    run.begin_again(decided)
+                elif suspended := await self._in_thread(partial(self._suspend, run, caller)):
+                    return suspended
+                else:
+                    run.deny(*run.waiting)
+            except StoreError as error:
+                _log.warning("a program cannot wait for a person: %s", error)
+                run.deny(*run.waiting)
+        return _outcome(last, run.printed, run.made.values())
+
+    def _decided(self, run: ProgramRun) -> Sequence[int]:
+        """The calls whose tickets wait no longer; the others wait as long as the program may."""
+        lasts_s, tickets = run.limits.suspended_s, self._host.tickets
+        waiting = run.waiting.items()
+        return [id for id, each in waiting if not tickets.extend(each.ticket, lasts_s)]
+
+    def _suspend(self, run: ProgramRun, caller: Caller) -> ProgramOutcome | None:
+        """Keep a program that waits for a person; None if it is too large.
+
+        The process is done with it by then: it goes on in another.
+        """
+        process, state = run.process, run.process.dump()
+        kept = Suspension(run.functions, process.groups, run.made, run.waiting, run.printed, state)
+        handle = self._host.suspensions.keep(kept, caller.id, run.limits.suspended_s)
+        return _waiting(handle, run.waiting, run.printed, run.made) if handle else None
+
+    def _states(self, kept: Suspension) -> Mapping[int, TicketState]:
+        tickets = self._host.tickets
+        return {id: tickets.state(each.ticket) for id, each in kept.waiting.items()}
+
+    def _read(self, program: str, caller: Caller) -> ProgramReading:
+        return read_program(program, ToolTable(self._host.groups(), caller))
+
+    def _open(self, limits: ProgramLimits, reading: ProgramReading | None) -> ProgramProcess:
+        if reading is None:
+            return self._sandbox.open(limits)
+        mentioned = reading.mentioned
+        return self._sandbox.open(limits, checked_text(mentioned.tools, mentioned.groups))
+
+    def _asks(self, caller: Caller, name: str) -> bool:
+        return self._host.asks(name, caller)
+
+    def _in_thread(self, work: Callable[[], T], /) -> Awaitable[T]:
+        return asyncio.get_running_loop().run_in_executor(self._running, work)
+
+
+def _gone() -> ProgramOutcome:
+    return ProgramOutcome(error=CallError("unknown_handle", "start", _GONE))
+
+
+def _waiting(
+    handle: str,
+    waiting: Mapping[int, CallAwaitingApproval],
+    printed: str,
+    calls: Mapping[int, ProgramCall],
+) -> ProgramOutcome:
+    """That a program waits, for whom, and how it goes on."""
+    named = ", ".join(f"{each.function.name} (ticket {each.ticket})" for each in waiting.values())
+    message = (
+        f"the program waits for the operator's approval: {named}. It goes on where it is: once the"
+        f" approval is given, resume it with the handle {handle}"
+    )
+    ticket = next(each.ticket for each in waiting.values())
+    error = CallError("approval_needed", "approval", message, ticket=ticket)
+    made = tuple(calls.values())
+    return ProgramOutcome(error=error, printed=printed, calls=made, suspended=handle)
+
+
+def _outcome(last: Step, printed: str, made: Iterable[ProgramCall]) -> ProgramOutcome:
+    # A call that waits when its program is over is never sent.
+    calls = tuple(
+        each._replace(effect="refused") if each.effect == "waiting" else each for each in made
+    )
+    match last:
+        case Ended():
+            value = returned_value(last.value)
+            content = shown_value(value, printed)
+            return ProgramOutcome(content, value=value, printed=printed, calls=calls)
+        case Failed():
+            where = f"line {last.line}: " if last.line else ""
+            message = where + printable(last.message[:LONGEST_MESSAGE])
+            error = CallError(last.code, "call", message, effect=_effect_of(calls))
+            return ProgramOutcome(printed or None, error=error, printed=printed, calls=calls)
+        case _:
+            raise AssertionError(f"a program does not end with {last}")
+
+
+def _effect_of(calls: tuple[ProgramCall, ...]) -> Effect:
+    """What became of a program that failed: of its calls the one that matters most."""
+    effects = {call.effect for call in calls}
+    if "unknown" in effects:
+        return "unknown"
+    return "failed" if effects & {"done", "failed"} else "not_sent"

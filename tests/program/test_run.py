@@ -1,0 +1,240 @@
+"""Programs that run: their calls, their values, and what became of each."""
+
+import asyncio
+import json
+from dataclasses import replace
+
+import psutil
+import pytest
+
+from tests.execute.counting import CountingSource
+from tests.program.conftest import QUIET, Run, made_shop
+from tests.waiting import let_pass_async, until_async
+from toolcrib import Caller, Crib, ProgramOutcome, Settings
+from toolcrib.crib import inventory_of
+from toolcrib.model import Call, CallContext, CallError, Json, Outcome
+from toolcrib.program import ProgramCall
+from toolcrib.wiring import program_limits_of
+
+LIMITS = program_limits_of(Settings())
+
+
+def test_only_the_last_value_and_what_is_printed_go_back(run: Run, shop: CountingSource):
+    outcome = run("found = await shop.look(at=3)\nprint('at', found['at'])\nfound['price'] + 1")
+    assert outcome.content == "at 3\n8"
+    assert (outcome.value, outcome.printed) == (8, "at 3\n")
+    assert outcome.calls == (ProgramCall("mcp_shop_look", "done", 21),)
+    assert [call.arguments for call in shop.reached] == [{"at": 3}]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "value"),
+    [
+        (Outcome("text"), "text"),
+        (Outcome("12"), "12"),
+        (Outcome('[1, {"a": null}]'), [1, {"a": None}]),
+        (Outcome("[not json"), "[not json"),
+        (Outcome([{"type": "text", "text": '{"a": 1}'}], blocks=True), {"a": 1}),
+        (Outcome([{"type": "text", "text": "x"}], {"b": 2}, blocks=True), {"b": 2}),
+        (Outcome([{"type": "image", "data": ""}], blocks=True), [{"type": "image", "data": ""}]),
+        (Outcome("half \ud800"), "half ?"),
+        (Outcome(10**40), 10**40),
+    ],
+)
+def test_a_result_is_a_value(run: Run, shop: CountingSource, outcome: Outcome, value: Json):
+    shop.answer = lambda _call: outcome
+    assert run("await shop.list_all()").value == value
+
+
+@pytest.mark.parametrize(
+    ("last", "value"),
+    [
+        ("(1, {2})", [1, [2]]),
+        ("{1: 'a'}", {"1": "a"}),
+        ("float('nan')", "nan"),
+        ("None", None),
+        ("x = 1", None),
+        ("b'ab'", "b'ab'"),
+    ],
+)
+def test_a_value_is_json(run: Run, last: str, value: Json):
+    outcome = run(last)
+    assert outcome.value == value
+    json.dumps(outcome.content, allow_nan=False)
+
+
+def test_calls_go_side_by_side_as_many_as_may(crib: Crib, shop: CountingSource):
+    at_once: list[int] = []
+    under_way = 0
+
+    async def look(call: Call, context: CallContext) -> Outcome:
+        nonlocal under_way
+        del context
+        under_way += 1
+        at_once.append(under_way)
+        await let_pass_async(0.02)
+        under_way -= 1
+        return Outcome(call.arguments["at"])
+
+    shop.call = look
+    program = "import asyncio\nawait asyncio.gather(*[shop.look(at=n) for n in range(9)])"
+    try:
+        limits = replace(LIMITS, calls_at_once=3)
+        outcome = asyncio.run(crib.run(program, limits=limits))
+    finally:
+        del shop.call
+    assert outcome.value == list(range(9))
+    assert max(at_once) == 3
+
+
+def test_a_failed_call_is_an_error_that_a_program_may_catch(run: Run, shop: CountingSource):
+    lost = CallError("deadline", "call", "no answer in time", effect="unknown")
+    shop.answer = lambda _call: Outcome(error=lost)
+    caught = run("try:\n  await shop.sell(what='x')\nexcept RuntimeError as error:\n  print(error)")
+    assert caught.ok
+    assert caught.printed == "mcp_shop_sell: no answer in time (deadline)\n"
+    assert caught.calls == (ProgramCall("mcp_shop_sell", "unknown", code="deadline"),)
+    error = run("1\nawait shop.sell(what='x')").error
+    assert error
+    assert (error.code, error.effect) == ("program_failed", "unknown")
+    assert error.message.startswith("line 2: RuntimeError: mcp_shop_sell: no answer in time")
+
+
+def test_the_door_has_the_last_word(run: Run, shop: CountingSource):
+    """What no type checker can know passes the check, and is refused like any other call."""
+    outcome = run("import json\nawait shop.look(at=json.loads('[1]'))")
+    assert outcome.calls == (ProgramCall("mcp_shop_look", "refused", code="bad_arguments"),)
+    assert not shop.reached
+
+
+def test_a_definition_that_changes_on_the_way_is_not_called(crib: Crib, shop: CountingSource):
+    before = dict(shop.tools)
+
+    def change(call: Call) -> Outcome:
+        shop.tools["sell"] = replace(before["sell"], description="Sell something else")
+        inventory_of(crib).relist(shop)
+        return Outcome(call.name)
+
+    shop.answer = change
+    try:
+        outcome = asyncio.run(crib.run("await shop.look(at=1)\nawait shop.sell(what='x')"))
+    finally:
+        shop.tools.update(before)
+        inventory_of(crib).relist(shop)
+    assert outcome.calls[1] == ProgramCall("mcp_shop_sell", "refused", code="definition_changed")
+    assert [call.name for call in shop.reached] == ["look"]
+
+
+def test_calls_beyond_the_limit_are_not_made(crib: Crib, shop: CountingSource):
+    program = "for n in range(9):\n  await shop.look(at=n)"
+    outcome = asyncio.run(crib.run(program, limits=replace(LIMITS, calls=4)))
+    assert outcome.error
+    assert "a program may make 4 calls" in outcome.error.message
+    assert len(shop.reached) == 4
+    assert [call.effect for call in outcome.calls] == ["done"] * 4 + ["refused"]
+
+
+def test_a_program_ends_when_its_time_is_over(crib: Crib, shop: CountingSource):
+    async def never(call: Call, context: CallContext) -> Outcome:
+        del call, context
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    shop.call = never
+    try:
+        limits = replace(LIMITS, timeout_s=0.2)
+        outcome = asyncio.run(crib.run("await shop.look(at=1)", limits=limits))
+    finally:
+        del shop.call
+    assert outcome.error
+    assert outcome.error.code in {"program_limit", "program_failed"}
+    assert outcome.calls[0].effect == "unknown"
+
+
+def test_a_call_that_nobody_awaits_is_told_of(run: Run, shop: CountingSource):
+    outcome = run("f = shop.look(at=1)\n5")
+    assert outcome.value == 5
+    assert outcome.calls[0].effect == "done"
+    assert len(shop.reached) == 1
+
+
+def test_a_long_result_comes_by_pages(crib: Crib, shop: CountingSource):
+    del shop
+    program = "print('first')\n'\\n'.join(str(n) for n in range(20000))"
+    session = crib.session(caller=Caller("ann"))
+    outcome = asyncio.run(session.run(program))
+    assert outcome.page
+    assert outcome.handle
+    assert str(outcome.content).startswith("first\n0\n1\n")
+    found = crib.result(outcome.handle, find="19999", caller=Caller("ann"))
+    assert "19999" in str(found.content)
+    assert session.search_tool, "to read on with"
+
+
+def test_who_waits_no_longer_leaves_nothing_behind(crib: Crib, shop: CountingSource):
+    began = asyncio.Event()
+
+    async def wait(call: Call, context: CallContext) -> Outcome:
+        del call, context
+        began.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def cancelled() -> None:
+        task = asyncio.ensure_future(crib.run("await shop.look(at=1)"))
+        await began.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (await crib.run("1 + 1")).value == 2
+
+    shop.call = wait
+    try:
+        asyncio.run(cancelled())
+    finally:
+        del shop.call
+
+
+def workers() -> set[int]:
+    return {child.pid for child in psutil.Process().children() if "monty" in child.name()}
+
+
+def test_a_worker_that_dies_harms_one_program():
+    """Its call is told of as it ended, nothing is repeated, and another program goes on."""
+    shop = made_shop()
+    release = asyncio.Event()
+
+    async def wait(call: Call, context: CallContext) -> Outcome:
+        del context
+        shop.reached.append(call)
+        await release.wait()
+        return Outcome("sold")
+
+    async def two(crib: Crib) -> list[ProgramOutcome]:
+        others = workers()
+        first = asyncio.ensure_future(crib.run("await shop.sell(what='x')\n'one'"))
+        await until_async(lambda: len(shop.reached) == 1)
+        [mine] = workers() - others
+        second = asyncio.ensure_future(crib.run("await shop.sell(what='y')\n'two'"))
+        await until_async(lambda: len(shop.reached) == 2)
+        psutil.Process(mine).kill()
+        release.set()
+        return [*await asyncio.gather(first, second), await crib.run("'three'")]
+
+    shop.call = wait
+    with Crib(Settings(**QUIET)) as crib:
+        crib.add_source(shop)
+        died, second, third = asyncio.run(two(crib))
+    assert died.error
+    assert (died.error.code, died.error.effect) == ("program_died", "failed")
+    assert died.calls == (ProgramCall("mcp_shop_sell", "done", 4),)
+    assert (second.value, third.value) == ("two", "three")
+    assert len(shop.reached) == 2
+
+
+def test_closing_ends_the_workers():
+    others = workers()
+    with Crib(Settings(**QUIET)) as crib:
+        assert asyncio.run(crib.run("1")).value == 1
+        assert workers() - others
+    assert not workers() - others
