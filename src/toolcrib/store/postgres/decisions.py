@@ -13,7 +13,7 @@ from typing import NamedTuple
 from toolcrib.errors import StoreError
 from toolcrib.store.decision_rows import Decision, FiledSource
 from toolcrib.store.decisions import DAY_S, RETENTION_S, ToolDecisions
-from toolcrib.store.postgres.database import Connection
+from toolcrib.store.postgres.database import ANSWER_S, Connection
 from toolcrib.store.postgres.seal_tree import NOTHING, Resealing, SealSnapshot, SealTree
 from toolcrib.store.postgres.sealing import Sealer, derived_key
 from toolcrib.store.postgres.tenant import TenantDatabase
@@ -30,6 +30,9 @@ _PUT_ENTRY = """
 """
 _TABLES = ("decision", "decision_configuration", "decision_source", "decision_bucket")
 RESTORE_S = 600.0
+TRUST_S = 60.0
+"""How long the first list of a server may take: some have thousands of tools, and many come at
+once, where a gateway starts."""
 _PUT = """
     INSERT INTO decision (source, name, verdict, pin, by, at, definition)
     VALUES (%s, %s, %s, %s, %s, %s, %s)
@@ -144,7 +147,7 @@ class PostgresDecisions:
         with self._reading() as (_, found):
             if _is_known(found, source) or not found.sources.first_sight:
                 return
-        with self._writing() as block:
+        with self._writing(within_s=TRUST_S) as block:
             if _is_known(block.found, source) or not block.found.sources.first_sight:
                 return
             now = time.time()
@@ -239,9 +242,9 @@ class PostgresDecisions:
             yield db, self._tree.read(db)
 
     @contextmanager
-    def _writing(self, *, mends: bool = False) -> Generator[_Block]:
+    def _writing(self, *, mends: bool = False, within_s: float = ANSWER_S) -> Generator[_Block]:
         """One transaction, sealed at its end. Raises `StoreError` if the whole is under doubt."""
-        with self._tenant.change("decisions") as (db, _):
+        with self._tenant.change("decisions", within_s) as (db, _):
             found = self._tree.read(db)
             if found.sources.problem and not mends:
                 raise StoreError(found.sources.problem)

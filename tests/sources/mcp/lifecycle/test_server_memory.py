@@ -59,11 +59,14 @@ def test_of_what_another_process_has_listed_only_what_is_new_is_another_object(c
     """So only that is judged, defined and indexed again."""
     memory, other = memory_of("git", "h", cache), memory_of("git", "h", cache)
     memory.keep(HELLO, 0.5)
-    before = memory.known.listing.named.tools
+    before = memory.known
+    assert before
     other.keep_listing(ServerListing(({"name": "a"}, {"name": "b", "title": "B"}, {"name": "c"})))
     memory.reread()
     assert memory.look().changed_names() == {"b", "c"}
-    assert memory.known.listing.named.tools["a"] is before["a"]
+    now = memory.known
+    assert now
+    assert now.listing.named.tools["a"] is before.listing.named.tools["a"]
 
 
 def test_a_listing_that_is_known_is_not_read_again(cache, monkeypatch):
