@@ -51,6 +51,7 @@ bench: export TOOLCRIB_BENCH_DIR := $(BENCH_DIR)
 endif
 bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...), gateways (CATALOGS=...), growth (BEFORE=...)
 	$(BIN)/python -m benchmarks.call_overhead
+	$(BIN)/python -m benchmarks.program_overhead $(if $(CATALOGS),--catalogs $(CATALOGS))
 	$(BIN)/python -m benchmarks.tracing
 	$(BIN)/python -m benchmarks.observe
 	$(BIN)/python -m benchmarks.search_latency

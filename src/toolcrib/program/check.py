@@ -13,7 +13,7 @@ from typing import NamedTuple
 from toolcrib.program.outcome import ProgramCheck, ProgramProblem, ProgramTool
 from toolcrib.program.sandbox import Diagnostic, Failed, ProgramProcess, Rejected
 from toolcrib.program.tool_table import Mentioned, ToolTable
-from toolcrib.text import nearest_names
+from toolcrib.text import nearest_names, printable
 
 MOST_PROGRAM = 64 * 1024
 MOST_PROBLEMS = 10
@@ -70,7 +70,8 @@ def check_program(
             return _rejected(tools, reading, sure)
         step = process.check(reading.program, reading.mentioned.groups, checked=True)
     if isinstance(step, Failed):
-        return ProgramCheck(tools, (ProgramProblem(step.line, step.message),))
+        problem = ProgramProblem(step.line, printable(step.message[:LONGEST_MESSAGE]))
+        return ProgramCheck(tools, (problem,))
     return ProgramCheck(tools)
 
 
@@ -91,7 +92,8 @@ def _rejected(
 
 def _explained(each: Diagnostic, reading: ProgramReading) -> str:
     """What is wrong, and what to write instead."""
-    message = _GROUP.sub(r"`\1`", _METHOD.sub(r"`\1.\2`", each.message))[:LONGEST_MESSAGE]
+    message = _GROUP.sub(r"`\1`", _METHOD.sub(r"`\1.\2`", each.message))
+    message = printable(message[:LONGEST_MESSAGE])
     remedy = _remedy(each, reading)
     return f"{message}; {remedy}" if remedy else message
 

@@ -31,8 +31,10 @@ from toolcrib.program.suspension import (
 from toolcrib.program.tool_table import ToolTable
 from toolcrib.program.values import returned_value, shown_value
 from toolcrib.store import TicketState
+from toolcrib.text import printable
 
 OPENING_THREADS = 4
+LONGEST_MESSAGE = 2_000
 
 _GONE = (
     "no program waits under this handle: it has gone on already, or was not resumed in time, or"
@@ -281,7 +283,8 @@ def _outcome(last: Step, printed: str, made: Iterable[ProgramCall]) -> ProgramOu
             return ProgramOutcome(content, value=value, printed=printed, calls=calls)
         case Failed():
             where = f"line {last.line}: " if last.line else ""
-            error = CallError(last.code, "call", f"{where}{last.message}", effect=_effect_of(calls))
+            message = where + printable(last.message[:LONGEST_MESSAGE])
+            error = CallError(last.code, "call", message, effect=_effect_of(calls))
             return ProgramOutcome(printed or None, error=error, printed=printed, calls=calls)
         case _:
             raise AssertionError(f"a program does not end with {last}")

@@ -10,6 +10,8 @@ from toolcrib.strict_json import json_deeper_than
 
 MOST_DEPTH = 64
 LONGEST_TEXT = 10_000
+MOST_BITS = 8_192
+"""Of an integer; a few thousand digits more, and Python itself refuses to write it."""
 
 
 def result_value(outcome: Outcome) -> Json:
@@ -36,10 +38,10 @@ def returned_value(value: object, depth: int = MOST_DEPTH) -> Json:
     What is nested too deep, or has no place in JSON, is the text of it.
     """
     match value:
-        case None | bool() | int() | str():
+        case None | bool() | str():
             return value
-        case float():
-            return value if isfinite(value) else repr(value)
+        case int() | float():
+            return _number(value)
         case _ if depth == 0:
             return "..."
         case Mapping():
@@ -63,6 +65,13 @@ def shown_value(value: Json, printed: str) -> Json:
 def size_of(value: Json) -> int:
     """The size of a result, in characters."""
     return len(value) if isinstance(value, str) else len(json.dumps(value, ensure_ascii=False))
+
+
+def _number(value: float) -> Json:
+    if isinstance(value, int):
+        bits = value.bit_length()
+        return value if bits <= MOST_BITS else f"an integer of {bits:,} bits"
+    return value if isfinite(value) else repr(value)
 
 
 def _key(key: object) -> str:
