@@ -29,7 +29,8 @@
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway, the dashboard and the commands reach past the programs' side
 with `inventory_of(crib)`, `searcher_of(crib)`, `events_of(crib)`, `stores_in(crib)`,
-`tracer_in(crib)` and `use_history_of(crib)`; nobody else is promised what is there.
+`signatures_in(crib, ...)`, `tracer_in(crib)` and `use_history_of(crib)`; nobody else is promised
+what is there.
 """
 
 from typing import TYPE_CHECKING
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         events_of,
         inventory_of,
         searcher_of,
+        signatures_in,
         stores_in,
         tracer_in,
         use_history_of,
@@ -62,6 +64,7 @@ else:
                 "events_of",
                 "inventory_of",
                 "searcher_of",
+                "signatures_in",
                 "stores_in",
                 "tracer_in",
                 "use_history_of",
@@ -87,6 +90,7 @@ __all__ = [
     "inventory_of",
     "open_tenant",
     "searcher_of",
+    "signatures_in",
     "stores_in",
     "tenant_settings",
     "tracer_in",
