@@ -1,6 +1,7 @@
 """What tools cost a model in tokens: all of them sent with each request, or found when needed.
 
     python -m benchmarks.tokens --bench-dir DIR [--catalogs DIR] [--sizes 19,50]
+    python -m benchmarks.tokens --tasks --catalogs DIR [--sizes 50,500]
 
 Prints three tables: what a request costs before anything is found, by number of tools, also with
 what prefetch shows (by words) for a message that asks for one tool; what stubs save where every
@@ -8,6 +9,9 @@ tool stays listed; and what a whole task costs. Tools are those of whole servers
 until there are enough. Of several draws the middle one is shown, and the worst.
 `--catalogs` is a folder with one JSON file a server, its `tools/list` under `tools`. Tokens are
 counted with o200k_base.
+
+With `--tasks` it does whole tasks on real servers instead, each in three ways: with every
+definition in each request, by search, and by programs. See `benchmarks/whole_tasks`.
 """
 
 import asyncio
@@ -22,8 +26,13 @@ from random import Random
 from statistics import fmean, median
 
 from benchmarks.folder import SEED, NoBench, add_bench_dir, bench_dir, find_sets
+from benchmarks.home import Unusable
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.systems import WORDS, servers
+from benchmarks.whole_tasks.file_tasks import FILE_TASKS
+from benchmarks.whole_tasks.measure import measured, new_ground, report, without_same
+from benchmarks.whole_tasks.other_tasks import OTHER_TASKS
+from benchmarks.whole_tasks.servers import installed_servers
 from toolcrib.crib import Crib
 from toolcrib.errors import EvalError
 from toolcrib.evaluate.cases import EvalTool
@@ -34,8 +43,9 @@ from toolcrib.settings import AppSettings, EmbedSettings, SessionSettings, Setti
 from toolcrib.text import tool_definition
 from toolcrib.text.tokens import Tokenizer
 
-NAME = "tokens"
+NAME, TASKS_NAME = "tokens", "whole_tasks"
 SIZES = (19, 50, 150, 500, 5_000, 17_000)
+TASK_SIZES = (50, 500)
 DRAWS = 7
 STUB_SIZE = 18  # and the search tool, which is in both lists
 TASK_SIZE = 500
@@ -80,11 +90,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = _parser()
     said = parser.parse_args(arguments)
     try:
-        text = _report(_catalogs(said), said)
+        text = _whole_tasks(said) if said.tasks else _report(_catalogs(said), said)
         print(text)
         if said.markdown:
-            put(said.markdown, NAME, text)
-    except (NoBench, NoMarks, EvalError) as error:
+            put(said.markdown, TASKS_NAME if said.tasks else NAME, text)
+    except (NoBench, NoMarks, EvalError, Unusable) as error:
         parser.error(str(error))
 
 
@@ -92,7 +102,8 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog="python -m benchmarks.tokens", description=__doc__)
     add_bench_dir(parser)
     parser.add_argument("--catalogs", type=Path, help="a folder with one JSON file a server")
-    parser.add_argument("--sizes", type=_sizes, default=SIZES, help="with commas between")
+    parser.add_argument("--sizes", type=_sizes, help="with commas between")
+    parser.add_argument("--tasks", action="store_true", help="whole tasks on real servers")
     parser.add_argument("--markdown", type=Path, help="put the tables into this page too")
     return parser
 
@@ -127,11 +138,23 @@ def _read_servers(folder: Path) -> Tools:
     return {tool.id: tool for tool in tools}
 
 
+def _whole_tasks(said: Namespace) -> str:
+    """Whole tasks, among tools of the folder of servers. Raises `NoBench` without one."""
+    if not said.catalogs:
+        raise NoBench("--tasks needs --catalogs: a folder with one JSON file a server")
+    sizes = said.sizes or TASK_SIZES
+    [fill, *_] = _draws(without_same(_read_servers(said.catalogs)), max(sizes))
+    with new_ground() as ground:
+        return report(
+            measured((*FILE_TASKS, *OTHER_TASKS), installed_servers(), fill, sizes, ground)
+        )
+
+
 def _report(catalogs: Mapping[str, Tools], said: Namespace) -> str:
     return "\n\n".join(
         [
             "**One request** before anything is found, in tokens",
-            _request_table(catalogs, said.sizes),
+            _request_table(catalogs, said.sizes or SIZES),
             f"**Stubs**: {STUB_SIZE + 1} tools with the search tool, all listed, in bytes",
             _stub_table(catalogs),
             f"**A whole task** with {TASK_SIZE} tools: {GOALS} tools are found and called",
