@@ -83,7 +83,8 @@ def test_only_these_and_the_pins_are_listed(shop: Workshop, era: Era):
                 assert client.instructions
                 assert "`tool_run`" in client.instructions
                 assert "tool_call" not in client.instructions
-            other = await client.call_tool("tool_call", {"name": "x", "arguments": {}})
+            given = {"name": "mcp_shop_look_up_order", "arguments": {"number": 1}}
+            other = await client.call_tool("tool_call", given)
             assert error_of(other)["code"] == "unknown_tool"
 
     asked(run)
