@@ -1,11 +1,14 @@
 """What is said of a program before anything is called."""
 
+import sys
+
 import pytest
 
 from tests.execute.counting import CountingSource
 from tests.program.conftest import Run
 from toolcrib import Caller, Crib, Scope
 from toolcrib.crib import inventory_of
+from toolcrib.errors import ConfigError
 from toolcrib.model import Outcome
 from toolcrib.program import ProgramTool
 
@@ -89,3 +92,12 @@ def test_what_may_well_fit_is_left_to_the_door(run: Run, shop: CountingSource):
 
 def test_a_program_that_is_too_long_is_not_read(crib: Crib):
     assert "65,536 is the most" in crib.check_program("#" * 70_000).text
+
+
+def test_without_the_extra_it_says_what_to_install(
+    crib: Crib, run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(sys.modules, "pydantic_monty", None)
+    for ask in (lambda: crib.check_program("1"), lambda: run("1")):
+        with pytest.raises(ConfigError, match=r"pip install 'toolcrib\[code\]'"):
+            ask()

@@ -138,9 +138,19 @@ def test_what_uses_everything_up_is_ended(sandbox: Sandbox, name: str):
     step, process = unchecked(sandbox, EXHAUSTING[name])
     process.close()
     assert isinstance(step, Failed) or name == "a pattern", step
+    assert not isinstance(step, Failed) or step.code != "program_died", "its own limits are enough"
     after, process = unchecked(sandbox, "1 + 1")
     process.close()
     assert after == Ended(2)
+
+
+@pytest.mark.parametrize("program", ["[0] * 10**8", "'x' * 10**9", "7 ** (10 ** 9)"])
+def test_memory_has_a_limit_of_its_own(sandbox: Sandbox, program: str):
+    step, process = unchecked(sandbox, program)
+    process.close()
+    assert isinstance(step, Failed)
+    assert step.code == "program_limit"
+    assert "memory limit exceeded" in step.message
 
 
 DEEP = "x = []\nfor _ in range(100000):\n  x = [x]\n"

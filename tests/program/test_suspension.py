@@ -149,11 +149,13 @@ def test_of_two_who_resume_at_once_one_wins(place: tuple[Crib, CountingSource]):
     assert names(shop) == ["look", "sell", "look"]
 
 
-@pytest.mark.parametrize("change", ["caller", "flip", "handle", "tenant", "key", "foreign"])
+@pytest.mark.parametrize(
+    "change", ["caller", "flip", "handle", "tenant", "key", "foreign", "engine", "expired"]
+)
 def test_nothing_is_loaded_that_is_not_ours(
     place: tuple[Crib, CountingSource], change: str, monkeypatch: pytest.MonkeyPatch
 ):
-    """Altered, of another caller, moved to another handle, of another tenant or installation."""
+    """Altered, of another caller, handle, tenant, installation or engine, or kept for too long."""
     crib, shop = place
     waiting = suspended(crib)
     [ticket] = crib.operator.tickets.waiting()
@@ -177,8 +179,14 @@ def test_nothing_is_loaded_that_is_not_ours(
         case "key":
             monkeypatch.setattr(suspensions, "_key", lambda: bytes(32))
             store.keep_suspension(handle, "ann", content, 600)
-        case _:
+        case "foreign":
             store.keep_suspension(handle, "ann", b"\x80" * 300, 600)
+        case "engine":
+            monkeypatch.setattr("toolcrib.program.suspension.engine_version", lambda: "0.1")
+            store.keep_suspension(handle, "ann", content, 600)
+        case _:
+            monkeypatch.setattr(suspensions, "_clock", lambda: 9e12)
+            store.keep_suspension(handle, "ann", content, 600)
     error = resumed(crib, handle, caller).error
     assert error
     assert error.code == "unknown_handle"

@@ -167,7 +167,7 @@ class Programs:
                 run.waiting[id] = waiting
                 if states[id] == "gone":
                     run.deny(id)
-                elif approver or states[id] == "approved":
+                else:  # what nobody has answered gets its ticket again
                     run.begin_again([id])
             return await self._driven(run, step, caller)
 
