@@ -13,7 +13,7 @@ from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.tool_list import FIXED_TOOLS_LISTED
 from toolcrib.text.tokens import Tokenizer
 
-MODES: tuple[EffectiveMode, ...] = ("search", "direct", "passthrough")
+MODES: tuple[EffectiveMode, ...] = ("search", "direct", "passthrough", "code")
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])

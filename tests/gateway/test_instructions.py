@@ -23,4 +23,6 @@ def test_they_teach_the_flow_that_the_mode_has():
     assert "`tool_search`" in told("search", entries)
     assert "listed by its own name" in told("reveal", entries)
     assert "tool_search" not in told("passthrough", entries)
+    assert "`tool_run`" in told("code", entries)
+    assert "tool_call" not in told("code", entries)
     assert told("search", {}).endswith("remedy.")

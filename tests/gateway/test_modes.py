@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -27,12 +28,13 @@ from tests.gateway.clients import (
 from tests.waiting import let_pass_async
 from tests.workshop import ListedSource
 from toolcrib.crib import inventory_of
+from toolcrib.errors import ConfigError
 from toolcrib.gateway import EffectiveMode
 from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
-from toolcrib.gateway.modes import CLIENT_DEFAULTS, effective_mode
+from toolcrib.gateway.modes import CLIENT_DEFAULTS, check_modes, effective_mode
 from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.model import JsonObject, Outcome, PermissionKind, SkillInfo, ToolInfo
-from toolcrib.settings import GatewayMode
+from toolcrib.settings import GatewayMode, GatewaySettings, ProfileSettings
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "gateway.md"
 ORDER = "mcp_shop_look_up_order"
@@ -60,12 +62,34 @@ GEAR = "mcp_shop_turn_gear_1"
         ("direct", 999, "", True, "direct"),
         ("passthrough", 999, "", True, "passthrough"),
         ("search", 1, "", False, "search"),
+        ("code", 1, "claude-code", False, "code"),
+        ("code", 999, "", True, "code"),
     ],
 )
 def test_the_mode_follows_the_profile_then_the_size_then_the_client(
     said: GatewayMode, tools: int, client: str, modern: bool, mode: EffectiveMode
 ):
     assert effective_mode(said, tools=tools, threshold=15, client=client, modern=modern) == mode
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        (GatewaySettings(mode="code"), "gateway.mode"),
+        (
+            GatewaySettings(profiles={"small": ProfileSettings(mode="code")}),
+            "gateway.profiles.small.mode",
+        ),
+    ],
+)
+def test_a_mode_that_needs_an_extra_is_refused_without_it(
+    settings: GatewaySettings, key: str, monkeypatch: pytest.MonkeyPatch
+):
+    check_modes(settings)
+    monkeypatch.setitem(sys.modules, "pydantic_monty", None)
+    with pytest.raises(ConfigError, match=rf"{key} = .*pip install 'toolcrib\[code\]'"):
+        check_modes(settings)
+    check_modes(GatewaySettings())
 
 
 def test_every_line_of_the_table_is_dated_argued_and_documented():

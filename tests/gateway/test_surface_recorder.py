@@ -69,6 +69,7 @@ def kept_in(folder: Path) -> list[Any]:
     ("mode", "methods"),
     [
         ("search", ["initialize", "tools/list"]),
+        ("code", ["initialize", "tools/list"]),
         ("reveal", ["initialize"]),
         ("direct", []),
         ("passthrough", []),

@@ -25,7 +25,8 @@
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway, the dashboard and the commands reach past the programs' side
 with `inventory_of(crib)`, `searcher_of(crib)`, `events_of(crib)`, `stores_in(crib)`,
-`tracer_in(crib)` and `use_history_of(crib)`; nobody else is promised what is there.
+`signatures_in(crib, ...)`, `tracer_in(crib)` and `use_history_of(crib)`; nobody else is promised
+what is there.
 """
 
 from typing import TYPE_CHECKING
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         events_of,
         inventory_of,
         searcher_of,
+        signatures_in,
         stores_in,
         tracer_in,
         use_history_of,
@@ -56,6 +58,7 @@ else:
                 "events_of",
                 "inventory_of",
                 "searcher_of",
+                "signatures_in",
                 "stores_in",
                 "tracer_in",
                 "use_history_of",
@@ -75,6 +78,7 @@ __all__ = [
     "events_of",
     "inventory_of",
     "searcher_of",
+    "signatures_in",
     "stores_in",
     "tracer_in",
     "use_history_of",

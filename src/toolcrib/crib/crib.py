@@ -45,6 +45,7 @@ from toolcrib.model import (
 )
 from toolcrib.observe import EventLog, Tracer
 from toolcrib.pool import entry_names
+from toolcrib.program import ProgramListeners
 from toolcrib.settings import Settings, default_settings
 from toolcrib.system import LastGoodCopies
 from toolcrib.wiring import (
@@ -63,7 +64,13 @@ if TYPE_CHECKING:
     from toolcrib.crib.follower import Follower
     from toolcrib.embed import Embedder
     from toolcrib.execute import ApprovalRequest, Approver, Door
-    from toolcrib.program import ProgramCheck, ProgramLimits, ProgramOutcome, Programs
+    from toolcrib.program import (
+        ProgramCheck,
+        ProgramLimits,
+        ProgramOutcome,
+        Programs,
+        ToolSignature,
+    )
     from toolcrib.search import Explanation
     from toolcrib.session import Host, Session
     from toolcrib.sources import Source, ToolFacts
@@ -303,36 +310,44 @@ class Crib:
             program, self._inventory.restricted(caller), program_limits_of(self.settings)
         )
 
-    async def run(
+    async def run(  # noqa: PLR0913 - what a program may have, each by its name
         self,
         program: str,
         *,
         caller: Caller = HOST,
         limits: ProgramLimits | None = None,
         approver: Approver | None = None,
+        progress: ProgressHandler | None = None,
+        ask: InputHandler | None = None,
+        log: LogHandler | None = None,
         paged: bool = False,
     ) -> ProgramOutcome:
         """Run a program that calls tools: a few lines of Python, checked before anything is called.
 
         No program raises: the outcome has the error, and what became of each call. Each call goes
-        through the door as one of `call` does. Without `limits` the settings say them. `paged` is
-        for models, as in `call`. Raises `ConfigError` without the extra `code`.
+        through the door as one of `call` does. Without `limits` the settings say them. `progress`,
+        `ask` and `log` are for what its tools say and ask; `paged` is for models, as in `call`.
+        Raises `ConfigError` without the extra `code`.
         """
         outcome = await self._programs.run(
             program,
             self._inventory.restricted(caller),
             limits or program_limits_of(self.settings),
             approver,
+            ProgramListeners(progress, ask, log),
         )
         return await self._door.paged(outcome, caller) if paged else outcome
 
-    async def resume(
+    async def resume(  # noqa: PLR0913 - what a program may have, each by its name
         self,
         handle: str,
         *,
         caller: Caller = HOST,
         limits: ProgramLimits | None = None,
         approver: Approver | None = None,
+        progress: ProgressHandler | None = None,
+        ask: InputHandler | None = None,
+        log: LogHandler | None = None,
         paged: bool = False,
     ) -> ProgramOutcome:
         """Go on with a program that waits for a person; see `ProgramOutcome.suspended`.
@@ -347,6 +362,7 @@ class Crib:
             self._inventory.restricted(caller),
             limits or program_limits_of(self.settings),
             approver,
+            ProgramListeners(progress, ask, log),
         )
         return await self._door.paged(outcome, caller) if paged else outcome
 
@@ -356,10 +372,10 @@ class Crib:
         Raises `UnknownTool`, also for what this caller may not have, and `AmbiguousName`.
         """
         entry = entry_names(self._inventory.seen_by(caller)).resolve(name)
-        found = self._programs.signature_of(entry.name, self._inventory.restricted(caller))
-        if found is None:
+        found = self._signatures(caller, [entry.name])
+        if entry.name not in found:
             raise UnknownTool(f"{entry.name!r} is no tool that this caller can call")
-        return found.text
+        return found[entry.name].text
 
     def session(  # noqa: PLR0913 - what a session may have, each by its name
         self,
@@ -530,10 +546,19 @@ class Crib:
         pin: str,
         timeout_s: float,
         approver: Approver | None,
+        listeners: ProgramListeners,
     ) -> Outcome:
         limit_s = min(timeout_s, self.settings.call.timeout_s)
         return await self.call(
-            name, arguments, caller=caller, pin=pin, timeout_s=limit_s, approver=approver
+            name,
+            arguments,
+            caller=caller,
+            pin=pin,
+            timeout_s=limit_s,
+            approver=approver,
+            progress=listeners.progress_of(name),
+            ask=listeners.ask,
+            log=listeners.log,
         )
 
     def _host(self, caller: Caller) -> Host:
@@ -545,6 +570,7 @@ class Crib:
             call=partial(self.call, caller=caller),
             run=partial(self.run, caller=caller),
             resume=partial(self.resume, caller=caller),
+            signatures=partial(self._signatures, caller),
             means=partial(self._means, caller),
             question=partial(self.question, caller=caller),
             read=partial(self.read, caller=caller),
@@ -553,6 +579,9 @@ class Crib:
             check=self._door.check,
             aside=to_thread,
         )
+
+    def _signatures(self, caller: Caller, names: Iterable[str]) -> Mapping[str, ToolSignature]:
+        return self._programs.signatures_of(names, self._inventory.restricted(caller))
 
     def _means(self, caller: Caller, name: str) -> Entry | None:
         self._inventory.current()
@@ -584,6 +613,11 @@ def inventory_of(crib: Crib) -> Inventory:
 def searcher_of(crib: Crib) -> Searcher:
     """What searches a crib, for the gateway and the dashboard. Programs are not promised it."""
     return crib._searcher  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+
+
+def signatures_in(crib: Crib, names: Iterable[str], caller: Caller) -> Mapping[str, ToolSignature]:
+    """Tools as typed functions, for the gateway; not those that the caller may not call."""
+    return crib._signatures(caller, names)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
 
 
 def use_history_of(crib: Crib) -> UseHistory:

@@ -7,8 +7,8 @@
 
 Who comes: `credentials` makes a `principal` of one of the `keys`, or of our own user. What they
 see: a `server` of their own, which speaks both eras of MCP through `sdk`. `tools/list` is
-`tool_list`, by `modes`. `tools/call` is `caller_view`, or one of the `fixed_tools`; its answer is
-made by `tool_results`.
+`tool_list`, by `modes`. `tools/call` is `caller_view`, or one of the `fixed_tools` (in the mode
+`code`: of the `code_tools`); its answer is made by `tool_results`.
 What a tool says or asks meanwhile goes by `call_channel`. A question to a client of the modern era
 suspends the call (`input_requests`). `resources` and `prompts` hand on what servers have beside
 tools, through `offers`; `list_notifications` tells clients that a list has changed.

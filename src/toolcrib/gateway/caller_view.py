@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from toolcrib.crib import Crib, inventory_of
+from toolcrib.crib import Crib, inventory_of, signatures_in
 from toolcrib.execute import Approver, Caller, VisibleTools
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.client_approver import client_approver
@@ -22,6 +22,7 @@ from toolcrib.model import (
     UnavailableServer,
 )
 from toolcrib.names import any_grants
+from toolcrib.program import ProgramOutcome, ToolSignature
 from toolcrib.session import SearchResult
 
 
@@ -118,10 +119,46 @@ class CallerView:
             paged=True,
         )
 
+    def signatures(self, found: SearchResult) -> Mapping[str, ToolSignature]:
+        """What was found as functions of programs, by name; not what cannot be called."""
+        names = [hit.name for answer in found.answers for hit in answer]
+        return signatures_in(self._crib, dict.fromkeys(names), self.principal.caller)
+
+    async def run(
+        self, program: str, channel: CallChannel, origin: EventOrigin = NO_ORIGIN
+    ) -> ProgramOutcome:
+        """Run a program as this principal. A call that the operator has to approve suspends it."""
+        return await self._crib.run(
+            program,
+            caller=replace(self.principal.caller, origin=origin),
+            approver=self._client_approver(channel),
+            progress=channel.progress,
+            ask=channel.ask,
+            log=channel.log,
+            paged=True,
+        )
+
+    async def resume(
+        self, handle: str, channel: CallChannel, origin: EventOrigin = NO_ORIGIN
+    ) -> ProgramOutcome:
+        """Go on with a program of this principal that was suspended."""
+        return await self._crib.resume(
+            handle,
+            caller=replace(self.principal.caller, origin=origin),
+            approver=self._client_approver(channel),
+            progress=channel.progress,
+            ask=channel.ask,
+            log=channel.log,
+            paged=True,
+        )
+
+    def _client_approver(self, channel: CallChannel) -> Approver | None:
+        return client_approver(self._crib.settings.approval, self.principal, channel)
+
     def _approver(self, channel: CallChannel) -> Approver | None:
         """Who is asked: the person at the client, then the operator while the call is held."""
         settings = self._crib.settings.approval
-        first = client_approver(settings, self.principal, channel)
+        first = self._client_approver(channel)
         if not settings.wait_s:
             return first
         tickets = self._crib.operator.tickets

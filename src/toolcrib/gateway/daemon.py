@@ -33,6 +33,7 @@ from toolcrib.gateway.limits import (
     ExhaustionLog,
     descriptor_limit,
 )
+from toolcrib.gateway.modes import check_modes
 from toolcrib.gateway.operator_api import OperatorServer, operator_handlers
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.quotas import RequestLimiter
@@ -89,6 +90,7 @@ class Daemon:
         self._watcher = FileWatcher(lambda: setup.config_files(self._settings))
         self._watcher.look()  # before the files are read that count
         self._settings, problem = setup.settings()
+        check_modes(self._settings.gateway)
         self.read_ns = time.time_ns()
         crib = setup.crib(self._settings)
         self.broken: tuple[str, ...] = ()
@@ -186,6 +188,7 @@ class Daemon:
             try:
                 await asyncio.to_thread(self._watcher.look)
                 self._settings, problem = await asyncio.to_thread(self._setup.settings)
+                check_modes(self._settings.gateway)
                 self.http.apply(self._settings.gateway)
                 await apply(self._settings)
                 self._background.look()

@@ -5,19 +5,42 @@ wrapped once more, the name under another key or inside the arguments. Nothing i
 goes to the door, which resolves the name and checks all arguments.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from toolcrib.execute import ARGUMENT_WRAPPERS, CallRefused
+from toolcrib.execute import ARGUMENT_WRAPPERS, ArgumentCheck, CallRefused
 from toolcrib.gateway.fixed_tool_definitions import CALL, CALL_READ, FIXED_TOOLS
-from toolcrib.model import Json, JsonObject
-from toolcrib.strict_json import NotJson, read_json
+from toolcrib.model import Json, JsonObject, ToolInfo
+from toolcrib.strict_json import NotJson, check_json_size, read_json
 
 DEEPEST = 3
+MOST_VALUES = 1_000
+MOST_CHARACTERS = 64 * 1024
+"""Of the arguments of a fixed tool; those that it hands on are the door's to bound."""
 
 _NAMES = ("name", "tool_name", "toolName", "tool")
 _CALLS = frozenset({CALL, CALL_READ})
+
+
+class ArgumentReader:
+    """Reads and checks the arguments of fixed tools. Within its bounds that takes a moment."""
+
+    def __init__(self) -> None:
+        self._check = ArgumentCheck()
+
+    def read(
+        self, tool: ToolInfo, given: JsonObject, read: Callable[[JsonObject], JsonObject] = dict
+    ) -> JsonObject:
+        """The arguments of a tool, as `read` puts them right. Raises `CallRefused`."""
+        try:
+            check_json_size(given, most_values=MOST_VALUES, most_characters=MOST_CHARACTERS)
+        except NotJson as error:
+            message = f"the arguments of {tool.name!r}: {error}"
+            raise CallRefused(
+                "bad_arguments", "arguments", message, schema=tool.parameters
+            ) from None
+        return self._check.check(tool, read(given)).arguments
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ MOST_NAMES = 10
 ALWAYS_LOAD: Final = {"anthropic/alwaysLoad": True}
 """For hosts that defer tools by themselves: one that finds tools is not to be looked for."""
 
-_READS: JsonObject = {"readOnlyHint": True, "openWorldHint": False}
+READS: JsonObject = {"readOnlyHint": True, "openWorldHint": False}
 _SET: JsonObject = {"type": "string", "description": "A `set` that a search returned."}
 _NAME: JsonObject = {"type": "string", "description": "The tool's name, as a search gave it."}
 _ARGUMENTS: JsonObject = {
@@ -68,7 +68,7 @@ _SEARCH_TOOL = replace(
             "description": "A `set` of an earlier search, to add what is found to it.",
         },
     ),
-    annotations=_READS,
+    annotations=READS,
 )
 _DESCRIBE_TOOL = _fixed(
     DESCRIBE,
@@ -76,7 +76,7 @@ _DESCRIBE_TOOL = _fixed(
         "All about tools, skills or agents by name: full parameters, state and what to do about it,"
         " where it comes from, what it is often used with; of a skill, its text."
     ),
-    _READS,
+    READS,
     {
         "type": "object",
         "properties": {
@@ -112,7 +112,7 @@ _CALL_TOOL = _fixed(
 _RESULT_TOOL = _fixed(
     RESULT,
     "A page of a long result, or its lines that have some words, numbered, with lines around them.",
-    _READS,
+    READS,
     {
         "type": "object",
         "properties": {

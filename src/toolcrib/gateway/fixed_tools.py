@@ -4,11 +4,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias, cast
 
-from toolcrib.execute import ArgumentCheck, CallRefused, is_little
+from toolcrib.execute import CallRefused, is_little
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.caller_view import CallerView
 from toolcrib.gateway.client_events import ClientEvents, origin_of
-from toolcrib.gateway.fixed_tool_arguments import CallRequest, read_call, read_names, read_search
+from toolcrib.gateway.fixed_tool_arguments import (
+    ArgumentReader,
+    CallRequest,
+    read_call,
+    read_names,
+    read_search,
+)
 from toolcrib.gateway.fixed_tool_definitions import (
     CALL,
     CALL_READ,
@@ -24,22 +30,17 @@ from toolcrib.gateway.sdk import Context, Result
 from toolcrib.gateway.tool_results import outcome_result, text_result
 from toolcrib.model import Entry, EventOrigin, Json, JsonObject, Kind
 from toolcrib.session import SearchResult
-from toolcrib.strict_json import NotJson, check_json_size
 from toolcrib.text import most_tokens
 
 SET_KEY: Final = "toolcrib/set"
 TOOLS_KEY: Final = "toolcrib/tools"
 UNAVAILABLE_KEY: Final = "toolcrib/unavailable"
 
-MOST_VALUES = 1_000
-MOST_CHARACTERS = 64 * 1024
-"""Of the arguments of a fixed tool; those that it hands on are the door's to bound."""
-
 Reveal: TypeAlias = Callable[[Context, SearchResult], Awaitable[None]]
 """Called with what a search found, for the request that it was made in."""
 
 _LOST_SET = "The set that was given is not known any more; this is a new one."
-_TOO_MANY = f"Only the first {MOST_QUERIES} queries were looked up; search again for the rest."
+TOO_MANY = f"Only the first {MOST_QUERIES} queries were looked up; search again for the rest."
 
 
 class _LookUp(NamedTuple):
@@ -62,7 +63,7 @@ class FixedTools:
         self._events = events
         self._reveal = reveal
         self._sets = sets
-        self._check = ArgumentCheck()
+        self._arguments = ArgumentReader()
 
     async def run(self, name: str, given: JsonObject, channel: CallChannel) -> Result:
         """Run one of them. Raises `CallRefused`."""
@@ -71,7 +72,7 @@ class FixedTools:
         if name == DESCRIBE:
             return await self._describe(self._checked(name, given, read_names))
         if name == RESULT:
-            return await self._page(self._checked(name, given), channel)
+            return await read_page(self._view, self._checked(name, given), channel)
         request = await _call_request(given)
         return await self._call(request, channel, read_only=name == CALL_READ)
 
@@ -100,7 +101,7 @@ class FixedTools:
         origin = origin_of(context, new if pins is None else handle)
         found = self._view.search(every[:MOST_QUERIES], limit, kinds, origin)
         is_lost = bool(handle) and pins is None
-        notes = [_LOST_SET] * is_lost + [_TOO_MANY] * (len(every) > MOST_QUERIES)
+        notes = [_LOST_SET] * is_lost + [TOO_MANY] * (len(every) > MOST_QUERIES)
         return _LookUp(found, self._remember(handle, found, new), pins or {}, notes, origin)
 
     def _remember(self, handle: str, found: SearchResult, new: str) -> str:
@@ -154,25 +155,18 @@ class FixedTools:
             raise CallRefused("not_revealed", "state", message)
         return pins[entry.name]
 
-    async def _page(self, given: JsonObject, channel: CallChannel) -> Result:
-        handle, find = cast("str", given["handle"]), cast("str", given.get("find") or "")
-        page = int(cast("int", given.get("page") or 1))
-        outcome = await asyncio.to_thread(self._view.result, handle, page, find)
-        return outcome_result(outcome, modern=channel.is_modern)
-
     def _checked(
         self, name: str, given: JsonObject, read: Callable[[JsonObject], JsonObject] = dict
     ) -> JsonObject:
-        """The arguments, read and checked. Within these bounds the check takes a moment."""
-        tool = FIXED_TOOLS[name]
-        try:
-            check_json_size(given, most_values=MOST_VALUES, most_characters=MOST_CHARACTERS)
-        except NotJson as error:
-            message = f"the arguments of {name!r}: {error}"
-            raise CallRefused(
-                "bad_arguments", "arguments", message, schema=tool.parameters
-            ) from None
-        return self._check.check(tool, read(given)).arguments
+        return self._arguments.read(FIXED_TOOLS[name], given, read)
+
+
+async def read_page(view: CallerView, given: JsonObject, channel: CallChannel) -> Result:
+    """A page of a long result, or of what was found in it."""
+    handle, find = cast("str", given["handle"]), cast("str", given.get("find") or "")
+    page = int(cast("int", given.get("page") or 1))
+    outcome = await asyncio.to_thread(view.result, handle, page, find)
+    return outcome_result(outcome, modern=channel.is_modern)
 
 
 def search_text(found: SearchResult, handle: str, budget: int, notes: Sequence[str] = ()) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from toolcrib.crib import Crib
 from toolcrib.gateway.caller_view import CallerView
+from toolcrib.gateway.code_tool_definitions import RUN
 from toolcrib.gateway.fixed_tool_definitions import CALL, CALL_READ, DESCRIBE, SEARCH
 from toolcrib.gateway.modes import EffectiveMode
 from toolcrib.gateway.principal import Principal
@@ -27,6 +28,11 @@ _FLOW = (
     " that sleeps wakes when it is called; for any other state, tell the person the remedy."
 )
 _REVEALED = " What a search finds is also listed by its own name from then on."
+_CODE_FLOW = (
+    f"This server stands for many tools. 1. `{SEARCH}` with what you need: it gives typed Python"
+    f" functions. 2. `{RUN}` runs a short program that calls them: do several calls in one, and"
+    " return only what you need. Do not guess names or arguments."
+)
 _LISTED = "All tools of this server are listed by their own names; call them directly."
 
 
@@ -42,6 +48,8 @@ def instructions(
     """
     if mode in {"direct", "passthrough"}:
         return "\n".join([_LISTED, *map(str, unavailable)])
+    if mode == "code":
+        return f"{_CODE_FLOW}\n{summarize_deferred(groups, entries, BUDGET)}".strip()
     flow = _FLOW + (_REVEALED if mode == "reveal" else "")
     return f"{flow}\n{summarize_deferred(groups, entries, BUDGET)}".strip()
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
-from toolcrib.settings import GatewayMode
+from toolcrib.errors import ConfigError
+from toolcrib.program import engine_version
+from toolcrib.settings import GatewayMode, GatewaySettings
 
-EffectiveMode = Literal["search", "reveal", "direct", "passthrough"]
+EffectiveMode = Literal["search", "reveal", "direct", "passthrough", "code"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,23 @@ CLIENT_DEFAULTS: Final = (
         "Its deferral was tried and taken back (anomalyco/opencode#34368).",
     ),
 )
+
+
+def check_modes(settings: GatewaySettings) -> None:
+    """Return if every mode that is set can be served. Raises `ConfigError` with the remedy."""
+    check_mode(settings.mode)
+    for name, profile in settings.profiles.items():
+        check_mode(profile.mode, f"gateway.profiles.{name}.mode")
+
+
+def check_mode(mode: GatewayMode, key: str = "gateway.mode") -> None:
+    """Return if a mode can be served. Raises `ConfigError` that names the setting."""
+    if mode != "code":
+        return
+    try:
+        engine_version()
+    except ConfigError as error:
+        raise ConfigError(f'{key} = "code": {error}') from None
 
 
 def effective_mode(

@@ -27,6 +27,8 @@ from toolcrib.gateway import sdk
 from toolcrib.gateway.call_channel import CallChannel, set_log_level
 from toolcrib.gateway.caller_view import CallerView
 from toolcrib.gateway.client_events import ClientEvents, ListPrices, SentList, origin_of
+from toolcrib.gateway.code_tool_definitions import CODE_TOOLS
+from toolcrib.gateway.code_tools import CodeTools
 from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 from toolcrib.gateway.fixed_tools import FixedTools
 from toolcrib.gateway.input_requests import InputRequests
@@ -73,7 +75,12 @@ class GatewayServer:
         self._events = ClientEvents(crib, self._view, prices or ListPrices())
         self._input_requests = InputRequests(principal)
         self._spans = RequestSpans(tracer_in(crib), self._knows)
-        self._fixed_tools = FixedTools(self._view, self.sets, self._events, self._reveal)
+        self._fixed = CODE_TOOLS if principal.profile.mode == "code" else FIXED_TOOLS
+        self._fixed_tools = (
+            CodeTools(self._view, self._events)
+            if self._fixed is CODE_TOOLS
+            else FixedTools(self._view, self.sets, self._events, self._reveal)
+        )
         self._tool_list = ToolList(self._view)
         self._notifier = ToolListNotifier(partial(self._listed, "", (), modern=True))
         self._offers = OfferHandlers(crib, principal, self._input_requests, self._notifier.publish)
@@ -171,7 +178,7 @@ class GatewayServer:
         return await self._input_requests.serve(context, work)
 
     async def _run_tool(self, name: str, arguments: JsonObject, channel: CallChannel) -> sdk.Result:
-        run = self._fixed_tools.run if name in FIXED_TOOLS else self._call_by_name
+        run = self._fixed_tools.run if name in self._fixed else self._call_by_name
         try:
             result = await run(name, arguments, channel)
         except CallRefused as refused:
@@ -204,12 +211,12 @@ class GatewayServer:
 
     def _knows(self, name: str) -> bool:
         """Whether a tool may be called by this name."""
-        return name in FIXED_TOOLS or name in self._view.visible.entries
+        return name in self._fixed or name in self._view.visible.entries
 
     def _input_schema(self, name: str) -> Mapping[str, Any] | None:
         """The parameters of a tool that may be called by this name; None where there is none."""
-        if name in FIXED_TOOLS:
-            return FIXED_TOOLS[name].parameters
+        if name in self._fixed:
+            return self._fixed[name].parameters
         entry = self._view.visible.entries.get(name)
         tool = entry.capability if entry else None
         return tool.parameters if isinstance(tool, ToolInfo) else None

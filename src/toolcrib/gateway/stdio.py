@@ -18,6 +18,7 @@ from toolcrib.crib import Crib
 from toolcrib.gateway import sdk
 from toolcrib.gateway.background_tasks import ServerLister
 from toolcrib.gateway.message_streams import MessageGate, OpenGate, Send, message_streams
+from toolcrib.gateway.modes import check_mode
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.gateway.stream_serving import serve_stream
@@ -44,8 +45,10 @@ def open_gateway(
 ) -> OpenGateway:
     """Load it, on any thread. `open_crib` is called with the loop that is to serve.
 
-    `surface` is where the first replies are kept for the next start.
+    `surface` is where the first replies are kept for the next start. Raises `ConfigError` for a
+    mode that cannot be served.
     """
+    check_mode(principal.profile.mode)
     loop = asyncio.new_event_loop()
     try:
         crib = open_crib(loop)

@@ -28,7 +28,14 @@ from toolcrib.system import write_private_file
 
 MOST_REPLIES = 64
 _PACKAGES = ("toolcrib", "mcp")
-_OUR_CODE = ("__init__.py", "gateway/fixed_tool_definitions.py", "gateway/instructions.py")
+_OUR_CODE = (
+    "__init__.py",
+    "gateway/code_tool_definitions.py",
+    "gateway/fixed_tool_definitions.py",
+    "gateway/instructions.py",
+    "session/code_tools.py",
+    "session/search_tool.py",
+)
 _LIST = "tools/list"
 
 Stamps: TypeAlias = Mapping[str, list[int] | None]
@@ -123,7 +130,7 @@ class SurfaceRecorder:
 
     def _keep(self, method: str, name: str, result: Mapping[str, Any]) -> None:
         mode = self._server.mode(self._client, modern="resultType" in result)
-        is_fixed = mode == "search" or (mode == "reveal" and method != _LIST)
+        is_fixed = mode in {"search", "code"} or (mode == "reveal" and method != _LIST)
         if self._file:
             profile = self._server.principal.profile.name
             self._file.keep(profile, name, result if is_fixed else None)

@@ -8,6 +8,7 @@ from typing import Final
 
 from toolcrib.gateway import sdk
 from toolcrib.gateway.caller_view import CallerView
+from toolcrib.gateway.code_tool_definitions import CODE_TOOLS
 from toolcrib.gateway.fixed_tool_definitions import (
     ALWAYS_LOAD,
     DESCRIBE,
@@ -31,17 +32,23 @@ _VERSIONS = (sdk.LATEST_HANDSHAKE_VERSION, sdk.LATEST_MODERN_VERSION)
 _FOR_HOSTS = frozenset({"anthropic/alwaysLoad", "anthropic/searchHint"})
 _FOR_SKILLS_AND_AGENTS = (SEARCH, DESCRIBE)
 
-FIXED_TOOLS_LISTED: Final[Mapping[str, sdk.Result]] = {
-    tool.name: {
-        "name": tool.name,
-        "description": tool.description,
-        "inputSchema": tool.parameters,
-        "annotations": tool.annotations,
-        "_meta": ALWAYS_LOAD,
+
+def _listed(tools: Mapping[str, ToolInfo]) -> Mapping[str, sdk.Result]:
+    """Fixed tools by name, in order: the same bytes for every principal."""
+    return {
+        tool.name: {
+            "name": tool.name,
+            "description": tool.description,
+            "inputSchema": tool.parameters,
+            "annotations": tool.annotations,
+            "_meta": ALWAYS_LOAD,
+        }
+        for tool in tools.values()
     }
-    for tool in FIXED_TOOLS.values()
-}
-"""The fixed tools by name, in order: the same bytes for every principal."""
+
+
+FIXED_TOOLS_LISTED: Final = _listed(FIXED_TOOLS)
+CODE_TOOLS_LISTED: Final = _listed(CODE_TOOLS)
 
 
 class ToolList:
@@ -72,6 +79,9 @@ class ToolList:
                     *FIXED_TOOLS_LISTED.values(),
                     *self._encoder.of(_without_fixed((*always, *more))),
                 ]
+            case "code":
+                pinned = [tool for tool in self._view.pinned() if tool.name not in CODE_TOOLS]
+                return [*CODE_TOOLS_LISTED.values(), *self._encoder.of(pinned)]
             case "direct":
                 return [*self._encoder.of(_without_fixed(self._view.tools())), *self._companions()]
             case "passthrough":

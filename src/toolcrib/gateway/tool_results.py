@@ -1,18 +1,24 @@
 """From the outcome of a call to the result that goes on the wire."""
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from toolcrib.gateway import sdk
 from toolcrib.gateway.fixed_tool_definitions import RESULT
 from toolcrib.gateway.sdk import Result
 from toolcrib.model import CallError, Json, JsonObject, Outcome, Page
+from toolcrib.program import ProgramCall, ProgramOutcome
+from toolcrib.session import RUN_TOOL
 
 HANDLE_KEY: Final = "toolcrib/handle"
 PAGE_KEY: Final = "toolcrib/page"
 PAGES_KEY: Final = "toolcrib/pages"
 REPAIRED_KEY: Final = "toolcrib/repaired"
+CALLS_KEY: Final = "toolcrib/calls"
+SUSPENDED_KEY: Final = "toolcrib/suspended"
 
 _EFFECTS = {
     "not_sent": "Nothing was sent.",
@@ -24,26 +30,34 @@ _ASK_A_PERSON = (
     " approves it. Then make the very same call again, within five minutes."
 )
 
+_GO_ON = (
+    "Nothing is lost. Tell the person: `toolcrib approvals list` shows what waits, `toolcrib"
+    ' approvals allow ID` approves it. Then `{1}` with handle "{0}" goes on where it is.'
+)
+
 
 def text_result(text: str, meta: JsonObject | None = None) -> Result:
     """A text for a model, and `_meta` for programs."""
     return {"content": [_block(text)], **({"_meta": meta} if meta else {})}
 
 
-def error_result(error: CallError) -> Result:
-    """An error of ours: for the model as text, for programs as structured content, both whole."""
+def error_result(error: CallError, approve: str = _ASK_A_PERSON) -> Result:
+    """An error of ours: for the model as text, for programs as structured content, both whole.
+
+    `approve` says what to do where a person has to approve.
+    """
     return {
-        "content": [_block(error_text(error))],
-        "structuredContent": {"error": _fields(error)},
+        "content": [_block(error_text(error, approve))],
+        "structuredContent": {"error": _fields(error, approve)},
         "isError": True,
     }
 
 
-def error_text(error: CallError) -> str:
+def error_text(error: CallError, approve: str = _ASK_A_PERSON) -> str:
     """Code, cause and remedy, what became of the call, and the schema where that helps."""
     lines = [f"{error.code}: {error.message}", _EFFECTS[error.effect]]
     if error.ticket:
-        lines.append(_ASK_A_PERSON)
+        lines.append(approve)
     if error.schema is not None:
         lines.append(f"Parameters: {compact(error.schema)}")
     return "\n".join(filter(None, lines))
@@ -74,6 +88,36 @@ def outcome_result(outcome: Outcome, *, modern: bool, promised: bool = False) ->
     if outcome.error:
         result["isError"] = True
     return result
+
+
+def program_result(outcome: ProgramOutcome, *, modern: bool) -> Result:
+    """What a program printed and returned, why it ended or waits, and what became of its calls."""
+    blocks: list[Json] = []
+    result: Result = {}
+    if outcome.content is not None:
+        result = outcome_result(replace(outcome, error=None), modern=modern)
+        blocks = [*result["content"]]
+    if outcome.error:
+        failed = error_result(outcome.error, _GO_ON.format(outcome.suspended, RUN_TOOL.name))
+        result |= failed
+        blocks += failed["content"]
+    if outcome.calls:
+        blocks.append(_block(_calls_text(outcome.calls)))
+        made: list[Json] = [call._asdict() for call in outcome.calls]
+        result["_meta"] = {**result.get("_meta", {}), CALLS_KEY: made}
+    if outcome.suspended:
+        result["_meta"] = {**result.get("_meta", {}), SUSPENDED_KEY: outcome.suspended}
+    return {**result, "content": blocks}
+
+
+def _calls_text(calls: Sequence[ProgramCall]) -> str:
+    """Each tool with what became of its calls, in the order in which they came first."""
+    counts = Counter((call.tool, call.effect, call.code) for call in calls)
+    told = [
+        f"{tool} {effect}{f' ({code})' if code else ''}{f' x{count}' if count > 1 else ''}"
+        for (tool, effect, code), count in counts.items()
+    ]
+    return f"[calls: {', '.join(told)}]"
 
 
 def compact(value: Json) -> str:
@@ -126,7 +170,7 @@ def _block(text: str) -> dict[str, Json]:
     return {"type": "text", "text": text}
 
 
-def _fields(error: CallError) -> dict[str, Json]:
+def _fields(error: CallError, approve: str) -> dict[str, Json]:
     """The error for programs, without what is empty."""
     fields: dict[str, Json] = {
         "code": error.code,
@@ -138,7 +182,7 @@ def _fields(error: CallError) -> dict[str, Json]:
     if error.server:
         fields["server"] = error.server
     if error.ticket:
-        fields |= {"ticket": error.ticket, "remedy": _ASK_A_PERSON}
+        fields |= {"ticket": error.ticket, "remedy": approve}
     if error.schema is not None:
         fields["schema"] = error.schema
     return fields

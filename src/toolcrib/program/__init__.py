@@ -12,6 +12,7 @@ the program; only what it prints and its last value go back.
     tool_table   which tools the words of a program may mean, as its caller
     sandbox      the one door to the interpreter, which runs in processes of its own
     check        the verdict before anything is called: `ProgramCheck`
+    listeners    who hears what its calls say meanwhile, and answers what they ask
     run          one program from its first step to its last, its calls side by side
     suspension   a program that waits for a person: kept, sealed, and taken up once
     values       between JSON and what a program has
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from toolcrib.program.listeners import ProgramListeners
     from toolcrib.program.outcome import (
         ProgramCall,
         ProgramCheck,
@@ -35,11 +37,14 @@ if TYPE_CHECKING:
         ProgramTool,
     )
     from toolcrib.program.programs import ProgramHost, Programs
+    from toolcrib.program.sandbox import engine_version
+    from toolcrib.program.signatures import ToolSignature
     from toolcrib.program.suspension import Suspensions
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "listeners": ("ProgramListeners",),
             "outcome": (
                 "ProgramCall",
                 "ProgramCheck",
@@ -49,6 +54,8 @@ else:
                 "ProgramTool",
             ),
             "programs": ("ProgramHost", "Programs"),
+            "sandbox": ("engine_version",),
+            "signatures": ("ToolSignature",),
             "suspension": ("Suspensions",),
         },
     )
@@ -58,9 +65,12 @@ __all__ = [
     "ProgramCheck",
     "ProgramHost",
     "ProgramLimits",
+    "ProgramListeners",
     "ProgramOutcome",
     "ProgramProblem",
     "ProgramTool",
     "Programs",
     "Suspensions",
+    "ToolSignature",
+    "engine_version",
 ]

@@ -12,6 +12,7 @@ from toolcrib.errors import StoreError
 from toolcrib.execute import Approver, Caller, Tickets
 from toolcrib.model import CallError, Effect, EntryGroups, JsonObject, Outcome
 from toolcrib.program.check import ProgramReading, check_program, read_program
+from toolcrib.program.listeners import ProgramListeners
 from toolcrib.program.outcome import (
     ProgramCall,
     ProgramCheck,
@@ -57,6 +58,7 @@ class MakeProgramCall(Protocol):
         pin: str,
         timeout_s: float,
         approver: Approver | None,
+        listeners: ProgramListeners,
     ) -> Outcome: ...
 
 
@@ -91,9 +93,11 @@ class Programs:
         self._opening = ThreadPoolExecutor(OPENING_THREADS, "toolcrib-program-open")
         self._running = ThreadPoolExecutor(at_once, "toolcrib-program")
 
-    def signature_of(self, name: str, caller: Caller) -> ToolSignature | None:
-        """The function that a tool is in programs; None if this caller may not have it."""
-        return ToolTable(self._host.groups(), caller).signature_of(name)
+    def signatures_of(self, names: Iterable[str], caller: Caller) -> Mapping[str, ToolSignature]:
+        """The functions that tools are in programs, by name; not those this caller may not have."""
+        table = ToolTable(self._host.groups(), caller)
+        found = ((name, table.signature_of(name)) for name in names)
+        return {name: signature for name, signature in found if signature}
 
     def check(self, program: str, caller: Caller, limits: ProgramLimits) -> ProgramCheck:
         """The verdict on a program. Nothing of it is run, and nothing is called."""
@@ -105,7 +109,12 @@ class Programs:
             process.close()
 
     async def run(
-        self, program: str, caller: Caller, limits: ProgramLimits, approver: Approver | None
+        self,
+        program: str,
+        caller: Caller,
+        limits: ProgramLimits,
+        approver: Approver | None,
+        listeners: ProgramListeners,
     ) -> ProgramOutcome:
         """Check a program, and run it if it is ok. What a model writes never raises."""
         reading = self._read(program, caller)
@@ -119,7 +128,7 @@ class Programs:
                 each.path: ProgramFunction(each.tool.name, each.tool.pin, each.keys)
                 for each in reading.mentioned.tools
             }
-            call = partial(self._host.call, caller=caller, approver=approver)
+            call = partial(self._host.call, caller=caller, approver=approver, listeners=listeners)
             run = ProgramRun(process, functions, call, limits, self._in_thread)
             first = await self._in_thread(process.start)
             return await self._driven(run, first, caller)
@@ -127,7 +136,12 @@ class Programs:
         return await self._in_process(limits, reading, started)
 
     async def resume(
-        self, handle: str, caller: Caller, limits: ProgramLimits, approver: Approver | None
+        self,
+        handle: str,
+        caller: Caller,
+        limits: ProgramLimits,
+        approver: Approver | None,
+        listeners: ProgramListeners,
     ) -> ProgramOutcome:
         """Go on with a program that waits for a person, if one has answered, or `approver` does.
 
@@ -145,7 +159,7 @@ class Programs:
             step = await self._in_thread(partial(process.load, kept.state, kept.groups))
             if await asyncio.to_thread(suspensions.take, handle, caller.id) is None:
                 return _gone()
-            call = partial(self._host.call, caller=caller, approver=approver)
+            call = partial(self._host.call, caller=caller, approver=approver, listeners=listeners)
             run = ProgramRun(process, kept.functions, call, limits, self._in_thread)
             run.printed_before = kept.printed
             run.made |= kept.calls

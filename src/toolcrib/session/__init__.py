@@ -14,6 +14,7 @@ say? (`system_note`, `deferred_summary`.)
     prefetch          what the user's message shows before the model has to ask
     reveals           what a conversation has found so far, and how much one search may add
     search_tool       `tool_search`: its definition, and how its arguments are read
+    code_tools        code mode: `tool_run`, and the search that answers with typed functions
     search_result     what a search gave, as text for a model, and read back from it
     deferred_summary  what a model is told of tools that it is not shown: note, summary, stubs
     result_page       how a model reads on in a long result
@@ -31,6 +32,12 @@ from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.session.accounting import Prices, SourceTokens, TokenEstimate
+    from toolcrib.session.code_tools import (
+        CODE_SEARCH_TOOL,
+        RUN_TOOL,
+        read_run,
+        stub_text,
+    )
     from toolcrib.session.deferral_plan import DeferralPlan, is_offered
     from toolcrib.session.deferred_summary import summarize_deferred
     from toolcrib.session.host import Host
@@ -52,6 +59,7 @@ else:
         __name__,
         {
             "accounting": ("Prices", "SourceTokens", "TokenEstimate"),
+            "code_tools": ("CODE_SEARCH_TOOL", "RUN_TOOL", "read_run", "stub_text"),
             "deferred_summary": ("summarize_deferred",),
             "host": ("Host",),
             "deferral_plan": ("DeferralPlan", "is_offered"),
@@ -73,6 +81,8 @@ else:
 
 __all__ = [
     "CALLABLE_NOW",
+    "CODE_SEARCH_TOOL",
+    "RUN_TOOL",
     "SEARCH_TOOL",
     "SEARCH_TOOL_NAMES",
     "Deferral",
@@ -94,7 +104,9 @@ __all__ = [
     "define_search_tool",
     "is_offered",
     "page_note",
+    "read_run",
     "remarks_in",
     "revealed_in",
+    "stub_text",
     "summarize_deferred",
 ]

@@ -93,13 +93,13 @@ class SearchResult:
         header = [CALLABLE_NOW] if by_name else []
         if len(self.answers) == 1:
             [only] = self.answers
-            yield from [*_how_sure(only), *header, *_answer_lines(only, by_name, read)]
+            yield from [*how_sure(only), *header, *_answer_lines(only, by_name, read)]
             return
         yield from header
         listed: set[str] = set()
         for answer in self.answers:
-            yield _query_line(answer)
-            yield from [*_how_sure(answer), *_answer_lines(answer, by_name, read, listed)]
+            yield query_line(answer)
+            yield from [*how_sure(answer), *_answer_lines(answer, by_name, read, listed)]
             listed |= {hit.name for hit in answer}
 
     def _schemas(self, before: list[str], budget: int) -> list[str]:
@@ -164,16 +164,17 @@ def _schema(tool: ToolInfo) -> str:
     return f"{tool.name}: {schema}"
 
 
-def _query_line(answer: Answer) -> str:
+def query_line(answer: Answer) -> str:
+    """The line before the hits of one query among several."""
     return f"{_one_line(answer.query)!r}:"
 
 
 def _is_query(line: str) -> bool:
-    """Whether the line names the query that the next ones are about; see `_query_line`."""
+    """Whether the line names the query that the next ones are about; see `query_line`."""
     return line[:1] in {"'", '"'} and line.endswith(":")
 
 
-def _how_sure(answer: Answer) -> list[str]:
+def how_sure(answer: Answer) -> list[str]:
     """How sure it is that a hit fits; of what was found by name, nothing is said."""
     return [_HOW_SURE[answer.confidence]] if answer.hits and answer.chance < 1 else []
 
@@ -185,16 +186,16 @@ def _answer_lines(
     new = [hit for hit in answer if hit.name not in listed]
     callable_now = [hit for hit in new if hit.name in tools]
     others = [hit for hit in new if hit.name not in tools]
-    yield from (_hit(hit, tools[hit.name], read) for hit in callable_now)
+    yield from (hit_line(hit, tools[hit.name], read) for hit in callable_now)
     yield from [ALSO] if tools and others else []
-    yield from (_hit(hit, None, read) for hit in others)
+    yield from (hit_line(hit, None, read) for hit in others)
     if not new and len(answer.hits) == 1:
         yield f"- {answer[0].name}, as above"
     yield from _often_with(answer)
-    yield from _way_on(answer)
+    yield from way_on(answer)
 
 
-def _way_on(answer: Answer) -> Iterator[str]:
+def way_on(answer: Answer) -> Iterator[str]:
     """What to do about what was not found."""
     for name, near in answer.missing.items():
         yield f"- no {_one_line(name)!r}; nearest: {', '.join(near) or 'none'}"
@@ -220,7 +221,8 @@ def _often_with(answer: Answer) -> Iterator[str]:
             yield f"{OFTEN_WITH}{hit.name}: {', '.join(new)}"
 
 
-def _hit(hit: Hit, tool: ToolInfo | None, read: str) -> str:
+def hit_line(hit: Hit, tool: ToolInfo | None, read: str) -> str:
+    """One hit: its signature if there is a tool, what it is, what stands in its way."""
     head = signature(hit.name, tool.parameters) if tool else hit.name
     kind = hit.kind if hit.kind != "tool" else ""
     facts = [kind, hit.permission_kind, _obstacle(hit, tool, read)]

@@ -16,7 +16,7 @@ from toolcrib.settings.oauth_section import OAuthSettings
 from toolcrib.settings.section import Secret, Section
 
 ServerApproval = Literal["allow", "destructive", "ask"]
-GatewayMode = Literal["auto", "search", "reveal", "direct", "passthrough"]
+GatewayMode = Literal["auto", "search", "reveal", "direct", "passthrough", "code"]
 
 
 def _has_no_former_name(fusion: object) -> None:
@@ -491,8 +491,9 @@ class GatewaySettings(Section):
     )
     mode: GatewayMode = setting(
         default="auto",
-        description="What clients are shown: `search`, `reveal`, `direct`, `passthrough`, or `auto`"
-        " by the size of the catalog and the name of the client.",
+        description="What clients are shown: `search`, `reveal`, `direct`, `passthrough`, `code`,"
+        " or `auto` by the size of the catalog and the name of the client. `code` needs the extra"
+        " `code`.",
     )
     hosts: tuple[str, ...] = setting(
         default=(),

@@ -1,0 +1,126 @@
+"""The tools of code mode: a search that answers with typed functions, and a run of a program.
+
+    tool_search ──▶ signatures, by server ──▶ tool_run ──▶ printed text, last value, calls
+
+Sessions and the gateway have the same two. They stand in place of all others: what a program calls
+is named in the program, so nothing is listed or revealed for it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from toolcrib.model import CALLABLE_STATES, Answer, Hit, Json, JsonObject, ToolInfo
+from toolcrib.session.search_result import (
+    MORE,
+    READ,
+    SearchResult,
+    hit_line,
+    how_sure,
+    query_line,
+    way_on,
+)
+from toolcrib.session.search_tool import define_search_tool
+from toolcrib.text import most_tokens
+
+if TYPE_CHECKING:
+    from toolcrib.program import ToolSignature
+
+RUN_TOOL_NAME: Final = "tool_run"
+
+_PROGRAM_KEYS = ("program", "code", "script")
+_FENCED = re.compile(r"\A\s*```[A-Za-z0-9]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+
+CODE_SEARCH_TOOL: Final = define_search_tool(
+    f", as typed Python functions for `{RUN_TOOL_NAME}`. Search before you say that something"
+    " cannot be done.",
+    "A skill or an agent is not called: `read` gives its text.",
+    queries="What you need, in any language. None shows what there is.",
+    read={
+        "type": "string",
+        "description": "A skill or agent by name; `name/path` is a file of a skill.",
+    },
+)
+
+RUN_TOOL: Final = ToolInfo(
+    name=RUN_TOOL_NAME,
+    description=(
+        "Run a short Python program that calls tools by the signatures that a search gave:"
+        ' `await github.create_issue(title="x")`, arguments by name. Do several calls in one'
+        " program, with loops and conditions; `asyncio.gather` makes them side by side. What it"
+        " prints and its last expression come back, nothing else: filter results in the program."
+        " There is no `return`, no file and no network. A failed call raises RuntimeError. The"
+        " program is type-checked first: if it does not fit, nothing is called, and the error has"
+        " the lines and the right signatures. If a person has to approve a call, the program waits,"
+        " and the answer has a `handle`: give that instead of a program to go on."
+    ),
+    permission_kind="write",
+    searchable=False,
+    defer="never",
+    required=True,
+    pin=RUN_TOOL_NAME,
+    parameters={
+        "type": "object",
+        "properties": {
+            "program": {"type": "string", "description": "Python, without a fence."},
+            "handle": {"type": "string", "description": "Of a program that waits."},
+        },
+        "additionalProperties": False,
+    },
+)
+"""The same for every session and every principal, as the search tool."""
+
+
+def read_run(given: JsonObject) -> JsonObject:
+    """The arguments of a run, with the usual slips put right: another key, a fence around it."""
+    rest: dict[str, Json] = {key: each for key, each in given.items() if key not in _PROGRAM_KEYS}
+    program = next((given[key] for key in _PROGRAM_KEYS if key in given), None)
+    if isinstance(program, str) and (fenced := _FENCED.match(program)):
+        program = fenced[1]
+    return rest if program is None else {**rest, "program": program}
+
+
+def stub_text(
+    found: SearchResult, signatures: "Mapping[str, ToolSignature]", budget: int = 1_500
+) -> str:
+    """What a search found, for a model that writes programs: typed functions, by their servers.
+
+    `signatures` are those of the hits that it may call, by name. What does not fit into the budget
+    of tokens whole is shown without its description.
+    """
+    shown: list[str] = []
+    for choices in _lines(found, signatures):
+        fits = (each for each in choices if most_tokens("\n".join([*shown, each, MORE])) <= budget)
+        line = next(fits, None)
+        if line is None:
+            return "\n".join([*shown, MORE])
+        shown.append(line)
+    return "\n".join(shown)
+
+
+def _lines(
+    found: SearchResult, signatures: "Mapping[str, ToolSignature]"
+) -> Iterator[tuple[str, ...]]:
+    """Each line, with what may stand for it where it does not fit. A hit is told once."""
+    listed: set[str] = set()
+    for answer in found.answers:
+        new = [hit for hit in answer if hit.name not in listed]
+        listed |= {hit.name for hit in new}
+        usable = [hit for hit in new if hit.name in signatures and hit.state in CALLABLE_STATES]
+        others = [hit_line(hit, None, READ) for hit in new if hit not in usable]
+        yield from ((line,) for line in _heading(answer, among=len(found.answers)))
+        for group in dict.fromkeys(signatures[hit.name].group for hit in usable):
+            yield (f"# {group}",)
+            of_group = [hit for hit in usable if signatures[hit.name].group == group]
+            yield from (_stub(hit, signatures[hit.name]) for hit in of_group)
+        yield from ((line,) for line in [*others, *way_on(answer)])
+
+
+def _heading(answer: Answer, *, among: int) -> list[str]:
+    return [*([query_line(answer)] if among > 1 else []), *how_sure(answer)]
+
+
+def _stub(hit: Hit, signature: "ToolSignature") -> tuple[str, str]:
+    """A hit as a function, with what it can do beside reading; and its signature alone."""
+    kind = "" if hit.permission_kind == "read" else f"# [{hit.permission_kind}]\n"
+    return f"{kind}{signature.text}", f"{kind}{signature.line}: ..."
