@@ -152,8 +152,8 @@ def test_a_request_has_all_that_was_said_and_the_model_writes_besides():
 
 def test_the_folder_and_the_site_count_the_same_in_every_run(tmp_path: Path):
     ground = Ground(tmp_path / "work", "http://127.0.0.1:5")
-    text = "{work}/a and {site}/b"
-    assert ground.shown(ground.filled(text)) == "/home/ann/work/a and http://intranet.example/b"
+    text = "{work} and {site}"
+    assert ground.shown(ground.filled(text)) == "/home/ann/work and http://intranet.example"
 
 
 def test_the_tasks_are_many_and_begin_from_the_same(tmp_path: Path):
