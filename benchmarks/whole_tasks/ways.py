@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from benchmarks.home import Unusable
-from benchmarks.whole_tasks.code_surface import CODE_NOTE, CODE_TOOLS, RUN, run_text, stub_text
+from benchmarks.whole_tasks.code_surface import CODE_NOTE, CODE_TOOLS, RUN, found_text, run_text
 from benchmarks.whole_tasks.conversation import Conversation, Spent
 from benchmarks.whole_tasks.ground import Ground
 from benchmarks.whole_tasks.task import ToolCall, WholeTask
@@ -83,7 +83,7 @@ class Chat:
     def _search_stubs(self, queries: Sequence[str]) -> str:
         """Search as code mode does; what the model reads."""
         self._request(CODE_TOOLS, CODE_NOTE)
-        text = stub_text(self.session.search(queries=queries), self.crib)
+        text = found_text(self.session.search(queries=queries), self.crib)
         self._exchange([ToolCall(SEARCH_TOOL.name, {"queries": queries})], [text])
         return text
 
