@@ -12,7 +12,7 @@ KILLED = """
 import os, signal, subprocess, sys
 from pathlib import Path
 from tests.postgres import ended_with_this_process
-server = subprocess.Popen(["/bin/sleep", "1000"])
+server = subprocess.Popen(["/bin/sleep", "1000"], stdout=subprocess.DEVNULL)
 watcher = ended_with_this_process(server.pid, Path(sys.argv[1]))
 print(server.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
