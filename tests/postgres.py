@@ -97,9 +97,7 @@ class PostgresServer:
         with (self.folder / "log").open("ab") as log:
             every = [self._bin / "postgres", *command, *settings]
             self._process = subprocess.Popen(every, stdout=log, stderr=log, **_somebody_else())
-        end = f"read _; kill -QUIT {self._process.pid}; sleep 1; rm -rf '{self.folder}'"
-        # Its input ends when this process does.
-        self._watcher = subprocess.Popen(["/bin/sh", "-c", end], stdin=subprocess.PIPE)
+        self._watcher = ended_with_this_process(self._process.pid, self.folder)
         until(self._answers, "the server answers")
 
     def stop(self, how: int = signal.SIGINT) -> None:
@@ -149,6 +147,13 @@ class PostgresServer:
     def _run(self, program: str, *arguments: str) -> None:
         command = [self._bin / program, *arguments]
         subprocess.run(command, check=True, capture_output=True, **_somebody_else())
+
+
+def ended_with_this_process(process: int, folder: Path) -> subprocess.Popen[Any]:
+    """What ends a process and removes its folder when this one ends, however that ends."""
+    end = f"read _; kill -QUIT {process}; sleep 1; rm -rf '{folder}'"
+    # Its input ends when this process does.
+    return subprocess.Popen(["/bin/sh", "-c", end], stdin=subprocess.PIPE)
 
 
 def free_port() -> int:

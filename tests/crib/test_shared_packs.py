@@ -6,15 +6,19 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
-from tests.postgres import KEY, PostgresServer
+from tests.postgres import KEY, PostgresServer, running_server, shared_database
 from tests.waiting import until
 from toolcrib import Crib, Settings
 from toolcrib.crib import inventory_of
+from toolcrib.crib.pack_files import PackFiles
+from toolcrib.crib.shared_packs import SharedPacks
+from toolcrib.errors import StoreError
 from toolcrib.settings import EmbedSettings
-from toolcrib.store.postgres import DatabaseAddress
+from toolcrib.store.postgres import DatabaseAddress, PostgresStores, TenantPlaces
 
 ROOT = Path(__file__).parents[2]
 QUERIES = ("weave a basket", "tool_17", "read the ledger of 3")
@@ -133,3 +137,90 @@ def test_packs_that_cannot_be_trusted_are_made_anew(
     with replicas.replica("three") as crib:
         assert started_from_packs(crib)
         assert answers(crib) == first
+
+
+def test_who_waits_to_store_a_pack_waits_once_and_not_longer_than_its_crib(
+    replicas: Replicas, first: object, monkeypatch: pytest.MonkeyPatch
+):
+    """Else each change would leave a thread, which holds a tenant that was closed long ago."""
+    monkeypatch.setattr("toolcrib.crib.shared_packs.BYTES_A_SECOND", 1)
+    waiting: list[Timer] = []
+    with replicas.replica("one") as crib:
+        crib._packs._writer._quiet_s = 0.0
+        for count in (251, 252):
+            replicas.list_tools(count)
+            asyncio.run(crib.refresh())
+            crib.search("anything")
+            until(lambda: crib._packs._again not in (None, *waiting), "it is too early to store")
+            assert crib._packs._again
+            waiting.append(crib._packs._again)
+            assert not waiting[-1].finished.is_set()
+        assert waiting[0].finished.is_set()
+    assert waiting[1].finished.is_set()
+    assert first
+
+
+class PairOfFiles:
+    """A pair on this machine, and the packs of a tenant of its own."""
+
+    def __init__(self, folder: Path, tenant: str) -> None:
+        places = TenantPlaces(tenant, folder / "mirror", KEY, None)
+        self.packs = PostgresStores(shared_database(), places).packs
+        self.files = PackFiles(folder, "owner", self.packs.key)
+        self.files.pool.parent.mkdir(parents=True)
+
+    def write(self, content: bytes) -> None:
+        for path in (self.files.pool, self.files.index):
+            path.write_bytes(content)
+
+    def shared(self, model: str = "") -> SharedPacks:
+        settings = Settings(embed=EmbedSettings(model=model))
+        return SharedPacks(self.packs, self.files, settings, lambda: 1)
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> tuple[PairOfFiles, PairOfFiles]:
+    """Those of two replicas."""
+    tenant = f"tenant of {tmp_path}"
+    return PairOfFiles(tmp_path / "one", tenant), PairOfFiles(tmp_path / "two", tenant)
+
+
+def test_a_pair_is_had_by_those_with_the_same_model_alone(pairs: tuple[PairOfFiles, PairOfFiles]):
+    one, two = pairs
+    one.write(b"pair")
+    assert one.shared("small").store(1) is None
+    two.shared("large").fetch()
+    assert not two.files.pool.exists()
+    two.shared("small").fetch()
+    assert (two.files.pool.read_bytes(), two.files.index.read_bytes()) == (b"pair", b"pair")
+
+
+def test_a_pair_that_is_here_is_not_replaced(pairs: tuple[PairOfFiles, PairOfFiles]):
+    one, two = pairs
+    one.write(b"of another")
+    one.shared().store(1)
+    two.write(b"ours")
+    two.shared().fetch()
+    assert two.files.pool.read_bytes() == b"ours"
+
+
+def test_bytes_that_cannot_be_trusted_reach_no_file(pairs: tuple[PairOfFiles, PairOfFiles]):
+    one, two = pairs
+    one.write(b"pair")
+    one.shared().store(1)
+    name = shared_database().database.address.text.rpartition("/")[2]
+    spoil = "UPDATE toolcrib.pack_part SET body = 'x' WHERE number = 1 AND tenant = %s"
+    running_server().execute(spoil, name, one.packs._tenant.tenant)
+    two.shared().fetch()
+    assert not [*two.files.pool.parent.iterdir()]
+
+
+def test_a_crib_that_closes_gives_up_what_is_being_stored(pairs: tuple[PairOfFiles, PairOfFiles]):
+    """A tenant that is closed can be opened again only then."""
+    one, _ = pairs
+    one.write(b"pair")
+    shared = one.shared()
+    shared.close()
+    with pytest.raises(StoreError, match="being closed"):
+        shared.store(1)
+    assert one.packs.pack_head(shared._name) is None

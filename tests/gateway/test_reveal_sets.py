@@ -174,6 +174,18 @@ def test_what_is_shown_while_the_rest_is_sent_is_sent_too(place: Place):
     assert place.sets().pins(handle) == {"a": "1", "b": "1"}
 
 
+def test_whether_there_is_a_set_cannot_be_told_while_the_store_is_away(place: Place):
+    handle = place.sets().add("", {"a": "1"})
+    other = place.sets()
+    place.is_away = True
+    with pytest.raises(StoreError, match="the disk is full"):
+        other.pins(handle)
+    place.is_away = False
+    assert other.pins(handle) == {"a": "1"}
+    place.is_away = True
+    assert other.pins(handle) == {"a": "1"}
+
+
 @pytest.mark.parametrize("away", [False, True])
 def test_what_is_in_memory_is_bounded(place: Place, away: bool):
     place.is_away = away

@@ -27,6 +27,7 @@ from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.model import Call, CallError, Outcome, SkillInfo
 from toolcrib.session.search_result import LIKELY, SURE, UNSURE
+from toolcrib.store import HandleFile
 
 ORDER = "mcp_shop_look_up_order"
 CANCEL = "mcp_shop_cancel_order"
@@ -365,6 +366,33 @@ def test_two_principals_share_neither_sets_nor_tickets(era: Era):
             ticket = error_of(await ann.call_tool("tool_call", {"name": CANCEL}))["ticket"]
             assert shop.crib.operator.tickets.approve(ticket)
             assert error_of(await bob.call_tool("tool_call", {"name": CANCEL}))["ticket"] != ticket
+
+    asked(run)
+
+
+def test_a_set_that_cannot_be_read_now_is_not_called_unknown(
+    era: Era, monkeypatch: pytest.MonkeyPatch
+):
+    """As after a client has come over from another replica, and the database is away."""
+    shop = Workshop()
+
+    def fail(_store: HandleFile, *_: object) -> None:
+        raise StoreError("the database does not answer")
+
+    async def run() -> None:
+        async with connected(shop.server(), era) as client:
+            found = await client.call_tool("tool_search", {"queries": ["look up order"]})
+            handle = (found.meta or {})["toolcrib/set"]
+        given = {"name": ORDER, "arguments": {"number": 1}, "set": handle}
+        async with connected(shop.server(), era) as client:
+            with monkeypatch.context() as away:
+                away.setattr(HandleFile, "set_pins", fail)
+                refused = error_of(await client.call_tool("tool_call_read", given))
+                assert refused["code"] == "store_away"
+                assert "does not answer" in refused["message"]
+                asks = {"queries": [f"select:{ORDER}"], "set": handle}
+                assert ORDER in words(await client.call_tool("tool_search", asks))
+            assert words(await client.call_tool("tool_call_read", given)) == "done"
 
     asked(run)
 

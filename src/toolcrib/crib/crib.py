@@ -162,9 +162,7 @@ class Crib:
 
         if isinstance(stores, ReplicaStores):
             generation = stores.catch_up().generation  # the files of this machine are those of all
-            if (
-                self.settings.rules_file
-            ):  # they are the user's, and so is the file that came just now
+            if self.settings.rules_file:  # they are the user's, as is the file that came just now
                 self._inventory.settings = with_own_servers(self.settings)
             self._share_packs(stores, generation)
             self._inventory.open(loop)

@@ -84,9 +84,9 @@ class FollowedTenant:
                 source.reread()
             if relisted or every:
                 before, now = self._stamps.get(source, ""), source.stamp()
-                self._stamps[source] = now
                 if not now or now != before:
                     yield source
+                self._stamps[source] = now  # only now: what failed is not taken for listed
 
     def _sources(self) -> Collection[McpSource]:
         return self._inventory.servers.values()

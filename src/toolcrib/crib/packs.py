@@ -64,11 +64,13 @@ class Packs:
     def close(self) -> None:
         """Write what is not written yet, and end. Other replicas get nothing any more."""
         self._closing = True
-        if self._again:
-            self._again.cancel()
+        if self._shared:
+            self._shared.close()
         if self._files and self._inventory.pool.is_damaged:
             self._inventory.current()
         self._writer.close()
+        if self._again:  # only now: the writer may have set one a moment ago
+            self._again.cancel()
 
     def kept_files(self) -> PackFiles:
         """Where the packs are. Raises `StoreError` if nothing is kept."""
@@ -127,9 +129,12 @@ class Packs:
         try:
             wait_s = self._shared.store(generation)
         except (OSError, StoreError) as error:
-            _log.warning("other replicas cannot have what is packed here: %s", error)
+            if not self._closing:
+                _log.warning("other replicas cannot have what is packed here: %s", error)
             return
         if wait_s is not None:
+            if self._again:
+                self._again.cancel()
             self._again = Timer(wait_s, self.note)
             self._again.daemon = True
             self._again.start()

@@ -49,6 +49,7 @@ class SharedPacks:
         self._name = _form(settings)
         self.generation = generation
         self._sent: tuple[int, ...] = ()
+        self._is_closed = False
 
     def fetch(self) -> None:
         """Get the pair, if there is none on this machine. Raises nothing: it can be made too."""
@@ -79,10 +80,14 @@ class SharedPacks:
         if head is None or head.generation < generation:
             with ExitStack() as stack:
                 pool, index = (stack.enter_context(path.open("rb")) for path in self._paths)
-                if not self._store.put_pack(self._name, generation, _parts(pool, index)):
+                if not self._store.put_pack(self._name, generation, self._parts(pool, index)):
                     return AGAIN_S
         self._sent = inodes
         return None
+
+    def close(self) -> None:
+        """Store nothing any more; what is being stored is given up. Called on any thread."""
+        self._is_closed = True
 
     @property
     def _paths(self) -> tuple[Path, Path]:
@@ -90,6 +95,15 @@ class SharedPacks:
 
     def _inodes(self) -> tuple[int, ...]:
         return tuple(path.stat().st_ino for path in self._paths)
+
+    def _parts(self, pool: BinaryIO, index: BinaryIO) -> Iterator[bytes]:
+        """The bytes of a pair: the length of its first file, and both. Raises `StoreError`."""
+        yield os.fstat(pool.fileno()).st_size.to_bytes(LENGTH_BYTES, "little")
+        for file in (pool, index):
+            while part := file.read(PART_BYTES):
+                if self._is_closed:  # a tenant that is closed comes back only when it has ended
+                    raise StoreError("the pack is not stored: its crib is being closed")
+                yield part
 
     @contextmanager
     def _replaced(self) -> Generator[Callable[[bytes], None]]:
@@ -122,14 +136,6 @@ class _PairWriter:
         self._pool.write(view[: self._left])
         self._index.write(view[self._left :])
         self._left = max(0, self._left - len(part))
-
-
-def _parts(pool: BinaryIO, index: BinaryIO) -> Iterator[bytes]:
-    """The bytes of a pair: the length of its first file, and both."""
-    yield os.fstat(pool.fileno()).st_size.to_bytes(LENGTH_BYTES, "little")
-    for file in (pool, index):
-        while part := file.read(PART_BYTES):
-            yield part
 
 
 def _form(settings: Settings) -> str:

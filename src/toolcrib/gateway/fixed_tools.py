@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias, cast
 
+from toolcrib.errors import StoreError
 from toolcrib.execute import CallRefused, is_little
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.caller_view import CallerView
@@ -95,7 +96,7 @@ class FixedTools:
         limit = cast("int | None", given.get("limit"))
         kinds = cast("Sequence[Kind]", given.get("kinds") or ())
         handle = cast("str", given.get("set") or "")
-        pins = self._sets.pins(handle) if handle else None
+        pins = self._known_pins(handle) if handle else None
         every = tuple(dict.fromkeys(queries)) or _set_query(pins or ())
         new = new_handle()
         origin = origin_of(context, new if pins is None else handle)
@@ -103,6 +104,13 @@ class FixedTools:
         is_lost = bool(handle) and pins is None
         notes = [_LOST_SET] * is_lost + [TOO_MANY] * (len(every) > MOST_QUERIES)
         return _LookUp(found, self._remember(handle, found, new), pins or {}, notes, origin)
+
+    def _known_pins(self, handle: str) -> Mapping[str, str] | None:
+        """Those of a set; none where the store cannot tell: a search goes on with a new set."""
+        try:
+            return self._sets.pins(handle)
+        except StoreError:
+            return None
 
     def _remember(self, handle: str, found: SearchResult, new: str) -> str:
         """The handle of the set that has these tools; a search that found none makes no set."""
@@ -146,7 +154,11 @@ class FixedTools:
             return ""
         if self._sets.shows(handle, entry.name, entry.pin):
             return entry.pin
-        pins = await asyncio.to_thread(self._sets.pins, handle)
+        try:
+            pins = await asyncio.to_thread(self._sets.pins, handle)
+        except StoreError as error:
+            message = f"the set cannot be read now; try again later, or call without it: {error}"
+            raise CallRefused("store_away", "state", message) from None
         if pins is None:
             message = "no set has this handle, or not any more; search again, or call without one"
             raise CallRefused("unknown_set", "state", message)

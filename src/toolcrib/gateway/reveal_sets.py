@@ -45,8 +45,8 @@ def new_handle() -> str:
 class RevealSets:
     """The sets of one principal. Safe to share between threads; all but `shows` may take a while.
 
-    How many there are, and for how long, is for `RevealSetStore` to say. Nothing raises: where the
-    store fails, what is in memory counts.
+    How many there are, and for how long, is for `RevealSetStore` to say. Where the store fails,
+    what is in memory counts; only `pins` raises, of a set that is not there.
     """
 
     def __init__(
@@ -86,7 +86,10 @@ class RevealSets:
         return kept
 
     def pins(self, handle: str) -> Mapping[str, str] | None:
-        """Names and pins of a set, in order; None if there is none, or not any more."""
+        """Names and pins of a set, in order; None if there is none, or not any more.
+
+        Raises `StoreError` where that cannot be told: the store fails, and it is not in memory.
+        """
         self._send_first(handle)
         seen = self._seen_pins(handle)
         try:
@@ -96,6 +99,8 @@ class RevealSets:
             self._is_away = False
         except StoreError as error:
             self._complain(error)
+            if seen is None:
+                raise
             found = None
         found = seen if found is None else found
         if found is not None and handle in self._unsent:  # the store has less than was shown

@@ -45,6 +45,9 @@ class Tenant:
         for each in statements:
             self._server.execute(f"SET search_path = toolcrib; {each}", self._name)
 
+    def ask(self, query: str) -> list[tuple[str, float]]:
+        return self._server.execute(query, self._name)
+
     def save(self) -> None:
         for table in TABLES:
             self.tamper(f"CREATE TABLE old_{table} AS SELECT * FROM {table}")
@@ -283,3 +286,25 @@ def test_the_file_of_decisions_of_the_same_machine_is_no_doubt(tenant: Tenant, t
         file.trust("mcp:x#1", SEEN)
     prepare(tenant.open())
     assert len(pins(tenant.open())) == 2
+
+
+NOTE_TIME = """
+    CREATE TABLE allowed (by_whom text, time interval);
+    GRANT INSERT ON allowed TO toolcrib;
+    CREATE FUNCTION note_time() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO toolcrib.allowed
+        VALUES (NEW."by", current_setting('statement_timeout')::interval);
+        RETURN NEW;
+    END $$;
+    CREATE TRIGGER note_time BEFORE INSERT ON decision
+    FOR EACH ROW EXECUTE FUNCTION note_time()
+"""
+
+
+def test_a_first_list_may_take_longer_than_a_verdict_for_which_somebody_waits(tenant: Tenant):
+    """It may have thousands of tools, and wait for the first lists of many other servers."""
+    tenant.tamper(NOTE_TIME)
+    tenant.open().trust("mcp:x#1", SEEN)
+    tenant.open().approve(approval("mcp:x#1"))
+    allowed = dict(tenant.ask("SELECT by_whom, extract(epoch FROM time) FROM toolcrib.allowed"))
+    assert allowed["first sight"] > 10 * allowed["operator"] > 0

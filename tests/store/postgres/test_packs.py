@@ -147,13 +147,16 @@ def test_one_with_altered_bytes_is_found_out_and_removed(tenant: PackTenant, spo
     assert packs.pack_head("pair") is None
 
 
-def test_one_that_is_replaced_while_it_is_fetched_is_no_damage(tenant: PackTenant):
+@pytest.mark.parametrize("parts", [[b"next"], [b"next", b"as", b"many"]])
+def test_one_that_is_replaced_while_it_is_fetched_is_no_damage(
+    tenant: PackTenant, parts: list[bytes]
+):
     packs = tenant.open()
     packs.put_pack("pair", 7, PARTS)
-    replace: Callable[[bytes], object] = lambda _: tenant.open().put_pack("pair", 8, [b"next"])  # noqa: E731
+    replace: Callable[[bytes], object] = lambda _: tenant.open().put_pack("pair", 8, parts)  # noqa: E731
     with pytest.raises(StoreError, match="replaced"):
         packs.fetch_pack("pair", stored(packs), replace)
-    assert fetched(packs) == b"next"
+    assert fetched(packs) == b"".join(parts)
 
 
 def test_names_that_nobody_stores_any_more_go(tenant: PackTenant):
