@@ -596,7 +596,6 @@ class Crib:
             call=partial(self.call, caller=caller),
             run=partial(self.run, caller=caller),
             resume=partial(self.resume, caller=caller),
-            signatures=partial(self._signatures, caller),
             means=partial(self._means, caller),
             question=partial(self.question, caller=caller),
             read=partial(self.read, caller=caller),

@@ -1,6 +1,6 @@
 """What a session reaches, handed to it: the crib's side, bound to one caller."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -9,7 +9,7 @@ from toolcrib.model import Answer, Entry, JsonObject, Kind, Outcome, ProgressHan
 from toolcrib.program import ProgramOutcome
 
 if TYPE_CHECKING:
-    from toolcrib.program import ToolSignature
+    pass
 
 
 class RunSearch(Protocol):
@@ -54,7 +54,6 @@ class Host:
 
     search, call   as this caller; so are the next two
     run, resume    a program
-    signatures     tools as functions of programs, by name
     means          the entry of the pool that a call of this name would reach; None if it would
                    reach none, or a tool of the request alone
     question       what a person would be asked before this call; None if nobody would be
@@ -69,7 +68,6 @@ class Host:
     call: MakeCall
     run: RunProgram
     resume: RunProgram
-    signatures: "Callable[[Iterable[str]], Mapping[str, ToolSignature]]"
     means: Callable[[str], Entry | None]
     question: Callable[[str, JsonObject | str], ApprovalRequest | None]
     asks: Callable[[str], bool]
