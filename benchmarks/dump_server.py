@@ -32,11 +32,18 @@ def read_tools(file: Path) -> Sequence[Any]:
 def serve(tools: ListTools, call: CallTool) -> None:
     """Answer until the client hangs up. `call` gets the parameters of a call, and says its text."""
     for line in sys.stdin:
-        message = json.loads(line)
-        if "id" in message and "method" in message:
-            answer = {"jsonrpc": "2.0", "id": message["id"], **_answer(message, tools, call)}
+        if answer := answer_to(json.loads(line), tools, call):
             sys.stdout.write(json.dumps(answer) + "\n")
             sys.stdout.flush()
+
+
+def answer_to(
+    message: Mapping[str, Any], tools: ListTools, call: CallTool
+) -> dict[str, Any] | None:
+    """The message that answers this one. None for what wants no answer."""
+    if "id" not in message or "method" not in message:
+        return None
+    return {"jsonrpc": "2.0", "id": message["id"], **_answer(message, tools, call)}
 
 
 def _answer(message: Mapping[str, Any], tools: ListTools, call: CallTool) -> dict[str, Any]:

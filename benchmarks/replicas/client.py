@@ -73,22 +73,28 @@ class McpClient:
 
     async def call(self, tool: str, **arguments: object) -> Reply:
         """Call one of the gateway's tools. A session that is gone is begun anew, as clients do."""
-        params = {"name": tool, "arguments": arguments}
+        return await self._request(
+            "tools/call", {"name": tool, "arguments": arguments}, {"Mcp-Name": tool}
+        )
+
+    async def list_tools(self) -> Reply:
+        """The first page of what there is."""
+        return await self._request("tools/list", {}, {})
+
+    async def _request(
+        self, method: str, params: Mapping[str, Any], named: Mapping[str, str]
+    ) -> Reply:
         try:
             if self._era == "modern":
-                named = {
-                    "Mcp-Name": tool,
-                    "MCP-Protocol-Version": MODERN,
-                    "Mcp-Method": "tools/call",
-                }
-                return await self._ask("tools/call", {**params, "_meta": _META}, named)
+                headers = {**named, "MCP-Protocol-Version": MODERN, "Mcp-Method": method}
+                return await self._ask(method, {**params, "_meta": _META}, headers)
             if self._session:
-                reply = await self._ask("tools/call", params, self._in_session())
+                reply = await self._ask(method, params, self._in_session())
                 if reply.status != LOST_SESSION:
                     return reply
             if (begun := await self._begin()).code:
                 return begun
-            return await self._ask("tools/call", params, self._in_session())
+            return await self._ask(method, params, self._in_session())
         except (httpx2.HTTPError, ValueError) as error:
             return Reply({}, type(error).__name__, broken=True)
 

@@ -252,7 +252,7 @@ async def _haproxy(folder: Path, replicas: Sequence[Replica]) -> AsyncGenerator[
             program, "-db", "-f", str(config), stdout=log, stderr=log
         )
     try:
-        await _until_open(port, process)
+        await until_open("HAProxy", port, process)
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.kill()
@@ -280,7 +280,8 @@ def _balanced(port: int, replicas: Sequence[Replica]) -> str:
     return "\n".join([*kept, told, *servers, ""])
 
 
-async def _until_open(port: int, process: asyncio.subprocess.Process) -> None:
+async def until_open(name: str, port: int, process: asyncio.subprocess.Process) -> None:
+    """Until somebody listens there. Raises `Unusable` if the process ends, or takes too long."""
     end = time.monotonic() + READY_S
     while time.monotonic() < end and process.returncode is None:
         with suppress(OSError):
@@ -288,7 +289,7 @@ async def _until_open(port: int, process: asyncio.subprocess.Process) -> None:
             writer.close()
             return
         await asyncio.sleep(0.05)
-    raise Unusable("HAProxy does not listen; see its log")
+    raise Unusable(f"{name} does not listen at {port}")
 
 
 def free_port() -> int:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.dump_server import read_tools, serve
+from benchmarks.dump_server import CallTool, ListTools, read_tools, serve
 
 SERVER = "shop"
 LOOK_UP, REPORT, CANCEL = "look_up_order", "read_report", "cancel_order"
@@ -32,8 +32,12 @@ OWN: tuple[dict[str, Any], ...] = (
 
 
 def main() -> None:
-    tools, spent = map(Path, sys.argv[1:])
-    serve(lambda: [*OWN, *read_tools(tools)], lambda called: _answer(called, spent))
+    serve(*shop(*map(Path, sys.argv[1:])))
+
+
+def shop(tools: Path, spent: Path) -> tuple[ListTools, CallTool]:
+    """What it lists, and how it answers a call."""
+    return lambda: [*OWN, *read_tools(tools)], lambda called: _answer(called, spent)
 
 
 def _answer(called: Mapping[str, Any], spent: Path) -> str:
