@@ -35,7 +35,7 @@ from toolcrib.execute import (
 from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import Call, JsonObject, Outcome, PermissionKind
-from toolcrib.settings import ApprovalRule, ApprovalSettings, Settings
+from toolcrib.settings import ApprovalRule, ApprovalSettings, GatewayMode, Settings
 
 KINDS: tuple[PermissionKind, ...] = get_args(PermissionKind)
 NAME = "mcp_shop_tool"
@@ -133,6 +133,18 @@ def page_of_a_result(world: World) -> None:
     world.call()
 
 
+def program(world: World) -> None:
+    """A program that calls it; and the same program taken up again, if it waits for approval."""
+
+    async def both() -> None:
+        outcome = await world.crib.run("await shop.tool()", caller=world.caller)
+        if outcome.suspended:
+            await world.crib.resume(outcome.suspended, caller=world.caller)
+
+    asyncio.run(both())
+    world.crib.close()
+
+
 def command_line(world: World) -> None:
     """Without a terminal and without --yes. The crib is the world's; the caller is the host."""
     opened = world.crib
@@ -148,11 +160,13 @@ def command_line(world: World) -> None:
         Crib.from_settings = original
 
 
-def over_mcp(era: Era, tool: str, given: JsonObject) -> Callable[[World], None]:
+def over_mcp(
+    era: Era, tool: str, given: JsonObject, mode: GatewayMode = "auto"
+) -> Callable[[World], None]:
     """A call as a front client makes it."""
 
     def route(world: World) -> None:
-        principal = Principal(world.caller.id, Profile(scope=world.caller.scope))
+        principal = Principal(world.caller.id, Profile(mode=mode, scope=world.caller.scope))
         principal.__dict__["caller"] = world.caller  # whom the tickets are for
         server = GatewayServer(world.crib, principal)
 
@@ -161,6 +175,7 @@ def over_mcp(era: Era, tool: str, given: JsonObject) -> Callable[[World], None]:
                 await client.call_tool(tool, dict(given))
 
         asyncio.run(calling())
+        world.crib.close()
 
     return route
 
@@ -172,6 +187,7 @@ OVER_MCP: dict[str, Callable[[World], None]] = {
     "tool_call_read": over_mcp("2026-07-28", "tool_call_read", WANTED),
     "by name": over_mcp("legacy", NAME, {}),
     "by bare name": over_mcp("2026-07-28", "tool", {}),
+    "tool_run": over_mcp("2026-07-28", "tool_run", {"program": "await shop.tool()"}, "code"),
 }
 READS_ALONE = frozenset({"tool_call_read"})
 
@@ -179,7 +195,7 @@ ROUTES: dict[str, Callable[[World], None]] = {
     route.__name__: route
     for route in (
         exact, short_name, as_text, door, again_and_again, at_once, nested, after_a_search,
-        fallback_after_an_approved_one, page_of_a_result, command_line,
+        fallback_after_an_approved_one, page_of_a_result, program, command_line,
     )
 } | OVER_MCP  # fmt: skip
 
@@ -298,7 +314,7 @@ def test_every_public_way_to_call_has_a_row():
     """Whatever awaits or takes a call or a handle is one of the routes above.
 
     `refresh` is none: it lists what servers have, and calls nothing of it. `paged` is none: it
-    holds what a call has given.
+    holds what a call has given. `resume` is in the route `program`.
     """
     ways = {
         name
@@ -306,7 +322,7 @@ def test_every_public_way_to_call_has_a_row():
         for name, member in inspect.getmembers(owner, callable)
         if not name.startswith("_") and inspect.iscoroutinefunction(member)
     }
-    assert ways - {"refresh", "paged"} == {"call", "execute"}
+    assert ways - {"refresh", "paged"} == {"call", "execute", "run", "resume"}
     calling = [
         path.name
         for path in Path(toolcrib.__file__).parent.rglob("*.py")
