@@ -58,10 +58,11 @@ ASKING = {
 }
 OTHERS = {"annotated_doc", "rich", "shellingham", "typer", "typing_extensions"}
 """Packages of other people that may be loaded; `colorama` and the like are for other systems."""
-HEAVY = {"asyncio", "email", "logging", "multiprocessing", "sqlite3", "ssl", "unittest"}
+HEAVY = {"asyncio", "email", "logging", "multiprocessing", "numpy.ma", "sqlite3", "ssl", "unittest"}
 
-ALONE_OTHERS = {"Stemmer", "apsw", "numpy", "platformdirs", "rapidfuzz", "sqlite_vec"}
-"""What a search without a gateway may load besides. `pydantic`, `yaml` and `mcp` are not there."""
+ALONE_OTHERS = {"Stemmer", "apsw", "numpy", "platformdirs", "sqlite_vec"}
+"""What a search without a gateway may load besides. `pydantic`, `yaml` and `mcp` are not
+there, nor is `rapidfuzz`: it is for words that nothing here has."""
 NEVER_ALONE = (
     "toolcrib.execute.door",
     "toolcrib.index.sqlite.",
@@ -106,7 +107,7 @@ class Ran:
         self.ours = {name for name in modules if name.partition(".")[0] == "toolcrib"}
         tops = {name.partition(".")[0] for name in modules - _loaded_by_python()}
         self.others = tops - sys.stdlib_module_names - {"toolcrib", "__main__"}
-        self.heavy = tops & HEAVY
+        self.heavy = (tops | modules) & HEAVY
 
 
 def _loaded_by_python() -> set[str]:

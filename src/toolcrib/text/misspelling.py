@@ -11,8 +11,6 @@ two hundred misspellings that people are known for: 92 to 97 of 100 become the w
 
 from itertools import pairwise
 
-from rapidfuzz.distance import OSA
-
 TWICE = 2.5
 """One letter for two, or two for one: adress, untill."""
 SWAPPED = 3.0
@@ -51,8 +49,11 @@ def misspelling_cost(written: str, meant: str) -> float:
         return _one_letter(wrong, right, near=meant[start - 1 : start] + meant[start + 1 :][:1])
     if len(wrong) == len(right) == 1 or (wrong, right) in _ALIKE:
         return _other_letter(wrong, right)
-    same = _letters(written) == _letters(meant)
-    return SAME_LETTERS if same else OTHER * OSA.distance(written, meant)
+    if _letters(written) == _letters(meant):
+        return SAME_LETTERS
+    from rapidfuzz.distance import OSA  # noqa: PLC0415 - see `spelling`
+
+    return OTHER * OSA.distance(written, meant)
 
 
 def _one_letter(wrong: str, right: str, *, near: str) -> float:

@@ -20,9 +20,6 @@ from functools import cached_property
 from math import log
 from typing import NamedTuple, Protocol
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 from toolcrib.text.misspelling import SAME_LETTERS, misspelling_cost
 from toolcrib.text.stopwords import ENGLISH_STOPWORDS
 from toolcrib.text.word_lists import (
@@ -188,6 +185,9 @@ class Speller:
 
     def _candidates(self, word: str) -> Iterator[str]:
         """The known words that are near, and begin like it or with its second letter."""
+        from rapidfuzz import process  # noqa: PLC0415 - see `spelling`
+        from rapidfuzz.distance import OSA  # noqa: PLC0415
+
         edits = 1 + (len(word) >= TWO_EDITS)
         lengths = range(len(word) - edits, len(word) + edits + 1)
         for shape in [(first, length) for first in dict.fromkeys(word[:2]) for length in lengths]:

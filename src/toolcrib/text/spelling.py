@@ -1,9 +1,10 @@
-"""The nearest spellings of a word: for typos in queries and for "did you mean"."""
+"""The nearest spellings of a word: for typos in queries and for "did you mean".
+
+rapidfuzz is loaded by the first word that needs it: most searches have none, and it takes longer to
+load than such a search.
+"""
 
 from collections.abc import Sequence
-
-from rapidfuzz import fuzz, process
-from rapidfuzz.distance import OSA
 
 from toolcrib.text.analyzer import fold
 
@@ -21,6 +22,9 @@ def typos(word: str, vocabulary: Sequence[str], *, most: int | None = 8) -> list
 
     An edit is one letter more, less, other, or two neighbours swapped.
     """
+    from rapidfuzz import process  # noqa: PLC0415 - as said above, and so are the others
+    from rapidfuzz.distance import OSA  # noqa: PLC0415
+
     edits = edits_of(word)
     found = process.extract(word, vocabulary, scorer=OSA.distance, score_cutoff=edits, limit=most)
     return [near for near, distance, _ in found if distance]
@@ -33,6 +37,8 @@ def nearest_names(
 
     `at_least` is a likeness in per cent.
     """
+    from rapidfuzz import fuzz, process  # noqa: PLC0415
+
     found = process.extract(
         name, names, scorer=fuzz.WRatio, processor=fold, score_cutoff=at_least, limit=limit * 4
     )
@@ -56,4 +62,6 @@ def likeness(one: str, other: str, *, at_least: float = 0) -> float:
 
     A bound saves most of the work where texts are unlike.
     """
+    from rapidfuzz import fuzz  # noqa: PLC0415
+
     return fuzz.ratio(one, other, score_cutoff=at_least)

@@ -21,7 +21,7 @@ from toolcrib.index.memory.base import label_roots
 from toolcrib.index.memory.label_words import NOTHING, LabelWords, RecentWords
 from toolcrib.index.memory.overlay import KEY_SEPARATOR
 from toolcrib.index.memory.postings import FEW, OverlaidPostings, Posting, Rows, posting_of
-from toolcrib.index.memory.ranking import ScoreBoard, Scores
+from toolcrib.index.memory.ranking import ScoreBoard, Scores, distinct
 from toolcrib.index.memory.rows import SnapshotRows
 from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 
@@ -111,7 +111,7 @@ class Like:
         found = _added_up(meanings, len(few.labels))
         enough = found >= bar * few.roots
         sought = np.concatenate([NOTHING, *(rows[enough[rows]] for rows, _ in meanings[short:])])
-        places = np.unique(sought)
+        places = distinct(sought)
         return few.labels[places], found[places]
 
     def _reaching(
@@ -137,7 +137,7 @@ class Like:
             else:
                 rows = np.concatenate([NOTHING, *looked_at])
                 rows = rows[found[rows] + missing >= bar * roots[rows]]
-                labels = np.unique(rows) if len(rows) else rows
+                labels = distinct(rows)
             return labels, found[labels]
 
     def _meaning(self, word: str) -> Posting:

@@ -51,8 +51,13 @@ def touched_rows(scores: Scores, touched: Sequence[Rows]) -> Rows:
     """The rows with a score, ascending: those that were touched, or of all where they are many."""
     if sum(map(len, touched)) * FEW > len(scores):
         return np.flatnonzero(scores).astype(np.int32)
-    rows = np.sort(np.concatenate(touched))
-    return rows[np.diff(rows, prepend=-1) > 0]
+    return distinct(np.concatenate(touched))
+
+
+def distinct(rows: Rows) -> Rows:
+    """Each row once, ascending. `np.unique` does the same, and loads masked arrays for it."""
+    ordered = np.sort(rows)
+    return ordered[np.diff(ordered, prepend=-1) > 0]
 
 
 def _wipe(scores: Scores, touched: Sequence[Rows]) -> None:
