@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from mcp import Client, StdioServerParameters
 
-from benchmarks.home import Home, Unusable
+from benchmarks.home import Home, Unusable, own_state
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.observe_world import (
     SERVERS,
