@@ -7,6 +7,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(BIN)/python scripts/install.py
 # One worker more than there are cores: a third of the time tests wait, for servers that start.
 WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
+# Some containers forbid it: then each process that a test starts would compile all of Toolcrib anew.
+export PYTHONDONTWRITEBYTECODE :=
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 
 .DEFAULT_GOAL := help

@@ -5,17 +5,29 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import urlsplit
 
 
 class Unusable(Exception):
     """Something that cannot be measured; the message says why."""
+
+
+@contextmanager
+def own_state() -> Generator[None]:
+    """Cribs that this process makes and closes meanwhile leave no packs with the user's own."""
+    with (
+        tempfile.TemporaryDirectory(prefix="toolcrib-") as folder,
+        patch.dict(os.environ, {"XDG_STATE_HOME": folder}),
+    ):
+        yield
 
 
 @dataclass(frozen=True, slots=True)

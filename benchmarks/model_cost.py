@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from benchmarks.ahead import kept_vectors
 from benchmarks.folder import SEED, NoBench, add_bench_dir, bench_dir, find_sets
+from benchmarks.home import own_state
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.plain_fts5 import PlainFts5
 from benchmarks.systems import LIMIT, WORDS, servers
@@ -181,6 +182,7 @@ def _timed(
     kept = ToolsKept(cache, [document_of(t.info(), bare=t.name).text for t in some.values()])
     bundled = Settings(store=":memory:", embed=EmbedSettings(embedder="bundled"))
     with (
+        own_state(),
         Crib(bundled, embedder=kept) as model,
         Crib(Settings(store=":memory:", embed=WORDS)) as words,
     ):

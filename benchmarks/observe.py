@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from mcp import Client, StdioServerParameters
 
-from benchmarks.home import Home, Unusable
+from benchmarks.home import Home, Unusable, own_state
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.observe_world import (
     SERVERS,
@@ -132,7 +132,7 @@ def event_cost(folder: Path, pairs: int) -> EventCost:
         {"store": str(folder / "catalog.db"), "embed": {"embedder": "none"}, "plugins": False}
     )
     queries = made_up_queries(WARM_UP + pairs)
-    with Crib(settings) as crib:
+    with own_state(), Crib(settings) as crib:
         for each in made_up_tools(TOOLS):
             _add(crib, each["name"], each["description"])
         for query in queries[:WARM_UP]:

@@ -24,6 +24,7 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.folder import NoBench, add_bench_dir, bench_dir, find_sets
+from benchmarks.home import own_state
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.systems import servers
 from toolcrib.crib import Crib
@@ -94,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def measure(suite: EvalSuite) -> Mapping[str, Sequence[Shown]]:
     """Every message with each bar, and with a search first."""
-    with Crib(SETTINGS) as crib:
+    with own_state(), Crib(SETTINGS) as crib:
         crib.add_source(*servers(suite.tools))
         crib.search("anything")
         crib.index.embedded(PATIENCE_S)

@@ -18,6 +18,7 @@ from statistics import quantiles
 from time import process_time, thread_time
 from typing import Any, NamedTuple
 
+from benchmarks.home import own_state
 from tests.observe.otlp_collector import otlp_collector
 from toolcrib import Caller, Crib, EventOrigin, Settings
 
@@ -98,6 +99,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     rounds = parser.parse_args().rounds
     with ExitStack() as ends:
+        ends.enter_context(own_state())
         collector = ends.enter_context(otlp_collector())
         settings: dict[str, dict[str, Any]] = {
             "nobody": {},

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.home import Unusable
+from benchmarks.home import Unusable, own_state
 from benchmarks.markdown import table
 from benchmarks.systems import servers
 from benchmarks.whole_tasks.conversation import Spent
@@ -115,7 +115,8 @@ def _crib(found: McpServers, fill: Fill, size: int) -> Generator[Crib]:
     """A crib with these servers, and with others until there are so many tools."""
     session = SessionSettings(threshold=0)
     allowing = ApprovalSettings(rules=(ApprovalRule(verdict="allow"),))
-    with Crib(Settings(store=":memory:", session=session, approval=allowing)) as crib:
+    settings = Settings(store=":memory:", session=session, approval=allowing)
+    with own_state(), Crib(settings) as crib:
         own = sum(len(source.capabilities()) for source in found.sources)
         others = {id: fill[id] for id in [*fill][: max(0, size - own)]}
         crib.add_source(*found.sources, *servers(others))
