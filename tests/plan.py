@@ -97,7 +97,7 @@ REQUIRED: Mapping[int, Required] = {
     ),
     27: Required(
         "No query breaks a search, or shows what its caller may not see.",
-        {"queries": (10_000, 1_000_000)},
+        {"queries": (30_000, 1_000_000)},
     ),
     28: Required(
         "No pattern holds up a search: it is looked for in linear time, or refused.",
