@@ -3,7 +3,8 @@
     python -m benchmarks.replicas.tenant_seed < request.json
 
 Each has a key, a list with one server, and what that server would list: rows through the stores,
-so that no server has to run. Tenants of one size have the same tools, which are read once. Prints an object with `name`, `tools` and `key` a line.
+so that no server has to run. Tenants of one size have the same tools, which are read once. Prints
+an object with `name`, `tools` and `key` a line.
 """
 
 import json

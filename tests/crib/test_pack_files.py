@@ -10,7 +10,6 @@ import pytest
 
 from tests.waiting import HANG_S
 from toolcrib.crib import pack_files
-from toolcrib.crib import pack_files
 from toolcrib.crib.pack_files import PackFiles, QuietWriter
 
 

@@ -29,8 +29,8 @@ POOL, INDEX = ".pool", ".index"
 QUIET_S = 2.0
 """A change is written when nothing else has changed for so long..."""
 MOST_S = 60.0
-"""...and after about so long at the latest: half of it more or less, by chance. Replicas hear of the
-same changes at once, and should not all write at the same moment."""
+"""...and after about so long at the latest: half of it more or less, by chance. Replicas hear of
+the same changes at once, and should not all write at the same moment."""
 PAUSE_S = 0.006
 """How long a writer leaves others their turn each time: it works about a quarter of the time."""
 FEWEST = 200

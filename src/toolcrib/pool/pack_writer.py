@@ -114,9 +114,7 @@ class PackPlan:
 class _Columns:
     """The columns of a pack; most of them fill while the definitions are written."""
 
-    def __init__(
-        self, plan: PackPlan, facts: FactMaker | None, pause: Callable[[], None]
-    ) -> None:
+    def __init__(self, plan: PackPlan, facts: FactMaker | None, pause: Callable[[], None]) -> None:
         self._plan = plan
         self._pause = pause
         self._maker = facts
