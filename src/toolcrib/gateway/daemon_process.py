@@ -21,9 +21,6 @@ from toolcrib.settings import Settings
 END_S = 20.0
 TAKE_OVER_S = 15.0
 """How long a daemon that a shim started waits for one that is about to end."""
-COLLECTIONS = 5_000, 5, 40
-"""New objects before the young ones are looked through, and how often before the older ones are.
-Python's own figures have all of them looked through every few changes of a pool."""
 
 
 def run_daemon(
@@ -79,18 +76,17 @@ def _serve(
         await daemon.run(is_ready, _end_anyway)
 
     raise_descriptor_limit()
-    collect_seldom()
+    collect_less()
     asyncio.run(serve())
 
 
-def collect_seldom() -> None:
+def collect_less() -> None:
     """Let the garbage collector hold requests up for less: it stops every thread meanwhile.
 
     What was loaded until now stays for good, and is not looked through any more. Before there is a
     crib: a crib is let go of by a reload.
     """
     gc.freeze()
-    gc.set_threshold(*COLLECTIONS)
 
 
 def _end_anyway() -> None:

@@ -8,7 +8,6 @@ used longest ago is closed, if nobody would miss it; it comes back from its pack
 """
 
 import asyncio
-import gc
 import logging
 import time
 from collections import OrderedDict
@@ -30,9 +29,6 @@ from toolcrib.settings import Settings
 from toolcrib.sources.mcp import ServerCommand
 
 MEGABYTE = 1_000_000
-LEFT_SHARE = 0.1
-"""A closed crib stays in memory until the garbage collector comes by. It is called when so much of
-the memory for tenants is held by those: it stops every thread for some tenths of a second."""
 
 _log = logging.getLogger(__name__)
 
@@ -105,7 +101,6 @@ class Tenants:
         self._loop = asyncio.get_running_loop()
         self._is_closed = False
         self._is_over = False
-        self._left = 0
 
     def __iter__(self) -> Iterator[OpenTenant]:
         return iter(tuple(self._open.values()))
@@ -159,7 +154,7 @@ class Tenants:
 
     def make_room(self) -> None:
         """Close what nobody uses until the others fit: first those without a session."""
-        most = self._most_bytes
+        most = self.home.crib.settings.gateway.tenant_memory_mb * MEGABYTE
         total = sum(each.size.measure() for each in self)
         idle = [each for each in self if total > most and not each.is_busy]
         for tenant in sorted(idle, key=lambda each: each.state.sessions.has_sessions):
@@ -237,20 +232,8 @@ class Tenants:
 
     def _close_soon(self, tenant: OpenTenant) -> None:
         self._open.pop(tenant.name, None)
-        task = self._closing[tenant.name] = asyncio.create_task(self._closing_of(tenant))
+        task = self._closing[tenant.name] = asyncio.create_task(tenant.close())
         task.add_done_callback(lambda _task: self._closing.pop(tenant.name, None))
-
-    async def _closing_of(self, tenant: OpenTenant) -> None:
-        """Close it, and let go of what closed ones have left when that is much."""
-        self._left += tenant.size.measure()
-        await tenant.close()
-        if self._left > LEFT_SHARE * self._most_bytes:
-            self._left = 0
-            await asyncio.to_thread(gc.collect)
-
-    @property
-    def _most_bytes(self) -> int:
-        return self.home.crib.settings.gateway.tenant_memory_mb * MEGABYTE
 
     def _tell(self, name: str) -> None:
         """The operator has changed something of a tenant. Called on any thread."""
