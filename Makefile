@@ -33,7 +33,7 @@ browser: $(VENV)/.browser ## Try the dashboard in Chromium (--screenshots in ARG
 
 postgres: $(VENV)/.dev ## Try the shared store on Debian's PostgreSQL too (PG_BIN names another)
 	$(BIN)/python scripts/install_postgres.py
-	PG_BIN=$(or $(PG_BIN),/usr/lib/postgresql/15/bin) $(BIN)/python -m pytest tests/store/postgres tests/contracts tests/cli/test_db.py tests/cli/test_db_copy.py --numprocesses=$(WORKERS) $(ARGS)
+	PG_BIN=$(or $(PG_BIN),/usr/lib/postgresql/15/bin) $(BIN)/python -m pytest tests/store/postgres tests/contracts -k postgres --numprocesses=$(WORKERS) $(ARGS)
 
 soak: $(VENV)/.dev ## Run the tests of security and reliability at full size, one by one
 	TOOLCRIB_SOAK=1 $(BIN)/python -m pytest -m plan -o faulthandler_timeout=1800 --durations=15 $(ARGS)

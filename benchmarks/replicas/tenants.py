@@ -2,7 +2,9 @@
 
     python -m benchmarks.replicas.tenants [--tenants 1000] [--smallest 200] [--largest 20000]
 
-The sizes of the tenants are spread evenly by their logarithm. Each is searched once, which opens it
+There are 24 sizes, spread evenly by their logarithm. A size that is ten times as large is ten times
+as rare: most tenants are small, and all sizes together have about as many tools each. Tenants of
+one size have the same tools, but share nothing of them here. Each is searched once, which opens it
 from the database; those that nobody uses make room. After a restart each is searched once more, and
 comes back from its packs. At last tenants that are open are searched again and again. CPU is that
 of the replica, from the request to its answer.
@@ -39,8 +41,10 @@ from toolcrib.gateway import ask_daemon
 
 NAME = "replica_tenants"
 CLASSES = 4
+SIZES = 24
 WARM = 20
 """So often one of each class of sizes is searched again."""
+WITHIN = "begin no search of another tenant after so long; the report says how many there were"
 FITS = ["each tenant searched once", ">from the database", ">from its packs"]
 SETTINGS = """\
 store = "{store}"
@@ -104,13 +108,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--tenants", type=int, default=1_000)
     parser.add_argument("--smallest", type=int, default=200)
     parser.add_argument("--largest", type=int, default=20_000)
+    parser.add_argument("--within-s", type=float, default=math.inf, help=WITHIN)
     parser.add_argument("--memory-mb", type=int, default=512)
     parser.add_argument("--markdown", type=Path, help="put the tables into this page too")
     said = parser.parse_args(arguments)
     try:
         with tempfile.TemporaryDirectory(prefix="tc") as folder:
             result = asyncio.run(_measured(Path(folder), said))
-        sizes = f"{said.smallest:,} to {said.largest:,} tools, by their logarithm"
+        sizes = f"{said.smallest:,} to {said.largest:,} tools, most of them small"
         head = f"{said.tenants:,} tenants of {sizes}; a budget of {said.memory_mb:,} MB."
         text = f"{head}\n\n{report(result, said)}"
         print(text)
@@ -130,8 +135,10 @@ async def _measured(folder: Path, said: Namespace) -> Result:
         tenants = await asyncio.to_thread(_seeded, home, store, spread(said))
         replica = Replica("one", home, port)
         try:
-            first, after_first = await _opened(replica, tenants)
-            cold, after_cold = await _opened(replica, tenants)
+            first, after_first = await _opened(replica, tenants, said.within_s)
+            tenants = tenants[: len(first) + 1]
+            cold, after_cold = await _opened(replica, tenants, said.within_s)
+            tenants = tenants[: len(cold) + 1]
             warm = [each for tenant in sample(tenants) for each in await _warm(replica, tenant)]
         finally:
             replica.stop()
@@ -139,15 +146,20 @@ async def _measured(folder: Path, said: Namespace) -> Result:
 
 
 async def _opened(
-    replica: Replica, tenants: Sequence[SeededTenant]
+    replica: Replica, tenants: Sequence[SeededTenant], within_s: float
 ) -> tuple[Sequence[Look], Standing]:
     """Start the replica anew, with the files that it has, and search each tenant once."""
+    end = time.monotonic() + within_s
     replica.stop()
     replica.start()
     await replica.wait_ready()
     await _look(replica, tenants[0], 0)  # what the first search of all takes is the process's
     before = megabytes(replica.pid)
-    looks = [await _look(replica, each, place) for place, each in enumerate(tenants[1:])]
+    looks: list[Look] = []
+    for place, each in enumerate(tenants[1:]):
+        if time.monotonic() > end:
+            break
+        looks.append(await _look(replica, each, place))
     status: Any = await asyncio.to_thread(ask_daemon, replica.files, "status")
     estimated = sum(each["megabytes"] for each in status["tenants"])
     threads = psutil.Process(replica.pid).num_threads()
@@ -177,10 +189,14 @@ QUERIES = made_up_queries(200)
 
 
 def spread(said: Namespace) -> list[tuple[str, int]]:
-    """Names and sizes, in an order that mixes small and large."""
-    low, high = math.log(said.smallest), math.log(said.largest)
-    steps = max(1, said.tenants - 1)
-    sizes = [round(math.exp(low + (high - low) * n / steps)) for n in range(said.tenants)]
+    """Names and sizes, in an order that mixes small and large; of each size at least one."""
+    step = math.log(said.largest / said.smallest) / (SIZES - 1)
+    every = [round(said.smallest * math.exp(step * n)) for n in range(SIZES)]
+    share = said.tenants / sum(1 / size for size in every)
+    sizes = [size for size in every for _ in range(max(1, round(share / size)))]
+    while len(sizes) < said.tenants:
+        sizes.append(said.smallest)
+    sizes = sorted(sizes, reverse=True)[: said.tenants]
     Random(SEED).shuffle(sizes)
     return [(f"t{number}", size) for number, size in enumerate(sizes)]
 
@@ -237,7 +253,9 @@ def sample(tenants: Sequence[SeededTenant]) -> list[SeededTenant]:
 def report(result: Result, said: Namespace) -> str:
     """What fits, and a row for each class of sizes."""
     standings = result.after_first, result.after_cold
+    searched = [f"{len(looks) + 1:,}" for looks in (result.first, result.cold)]
     fits = [
+        ["tenants searched", *searched],
         ["tenants open in the end", *(f"{each.open:,}" for each in standings)],
         ["what they take, as estimated, MB", *(f"{each.estimated_mb:.0f}" for each in standings)],
         ["what the process grew by, MB", *(f"{each.grown_mb:.0f}" for each in standings)],

@@ -135,3 +135,24 @@ def _write(pair: PackFiles, at: float) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"x" * 10)
         os.utime(path, (at, at))
+
+
+def test_replicas_that_hear_of_one_change_do_not_write_at_one_moment() -> None:
+    latest = {QuietWriter(lambda: None, most_s=60.0)._most_s for _ in range(8)}
+
+    assert len(latest) > 1
+    assert all(30.0 <= each <= 90.0 for each in latest)
+
+
+def test_a_writer_leaves_others_their_turn_until_it_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slept = list[float]()
+    monkeypatch.setattr(pack_files.time, "sleep", slept.append)
+    writer = QuietWriter(lambda: None)
+
+    writer.pause()
+    writer.close()
+    writer.pause()
+
+    assert slept == [pack_files.PAUSE_S]

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
+from random import Random
 from threading import Condition, Thread
 
 from toolcrib.settings import Settings
@@ -27,8 +28,11 @@ FOLDER, KEY_FILE = "packs", "packs.key"
 POOL, INDEX = ".pool", ".index"
 QUIET_S = 2.0
 """A change is written when nothing else has changed for so long..."""
-MOST_S = 20.0
-"""...and after so long at the latest."""
+MOST_S = 60.0
+"""...and after about so long at the latest: half of it more or less, by chance. Replicas hear of
+the same changes at once, and should not all write at the same moment."""
+PAUSE_S = 0.006
+"""How long a writer leaves others their turn each time: it works about a quarter of the time."""
 FEWEST = 200
 """A pool of fewer entries is not packed: it is made as fast as it is read."""
 MOST_PAIRS = 8
@@ -121,7 +125,7 @@ class QuietWriter:
     ) -> None:
         self._write = write
         self._quiet_s = quiet_s
-        self._most_s = most_s
+        self._most_s = most_s * Random().uniform(0.5, 1.5)  # noqa: S311 - no secret
         self._noted = Condition()
         self._since: float | None = None
         self._last = 0.0
@@ -147,6 +151,11 @@ class QuietWriter:
             thread = self._thread
         if thread:
             thread.join()
+
+    def pause(self) -> None:
+        """For `write`, after some work each: leave others their turn. Whoever closes waits not."""
+        if not self._closed:
+            time.sleep(PAUSE_S)
 
     def _run(self) -> None:
         while self._wait():

@@ -82,7 +82,7 @@ class Packs:
         """Write what the packs do not have, however little. Raises `StoreError`."""
         files = self.kept_files()
         try:
-            self._write(files, 0)
+            self._write(files, 0, lambda: None)
         except (OSError, PackDamaged, SourceError) as error:
             raise StoreError(f"{files.pool.parent}: cannot be written: {error}") from error
 
@@ -110,7 +110,7 @@ class Packs:
             return
         generation = self._shared.generation() if self._shared else 0
         try:
-            self._write(self._files, FEWEST)
+            self._write(self._files, FEWEST, self._writer.pause)
         except PackDamaged:
             return  # it is set aside, and what was in it is listed again: a change
         except (OSError, ToolcribError) as error:
@@ -139,24 +139,26 @@ class Packs:
             self._again.daemon = True
             self._again.start()
 
-    def _write(self, files: PackFiles, fewest: int) -> None:
+    def _write(self, files: PackFiles, fewest: int, pause: Callable[[], None]) -> None:
         """Write what has at least so many entries, the pool first: the index goes by its file."""
         if len(self._inventory.pool.entries) < max(fewest, 1):
             return
         key = files.key
-        self._write_pool(files, key, fewest)
+        self._write_pool(files, key, fewest, pause)
         if self._index.is_packable and not self._index.is_packed:
             self._index.write_pack(files.index, key)
             files.sweep()
         files.touch()
 
-    def _write_pool(self, files: PackFiles, key: bytes, fewest: int) -> None:
+    def _write_pool(
+        self, files: PackFiles, key: bytes, fewest: int, pause: Callable[[], None]
+    ) -> None:
         pool, changing = self._inventory.pool, self._inventory.changing
         with changing:
             plan = None if pool.fits_pack() else pool.pack_plan()
         if plan is None or plan.size < max(fewest, 1):
             return
-        plan.write(files.pool, key, self._inventory.fact_maker())
+        plan.write(files.pool, key, self._inventory.fact_maker(), pause)
         with changing:
             if pack := PoolPack.open(files.pool, key):
                 pool.go_over(pack, plan)

@@ -5,6 +5,7 @@ several that start at once, all but one end without loading it, which takes a se
 """
 
 import asyncio
+import gc
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -75,7 +76,17 @@ def _serve(
         await daemon.run(is_ready, _end_anyway)
 
     raise_descriptor_limit()
+    collect_less()
     asyncio.run(serve())
+
+
+def collect_less() -> None:
+    """Let the garbage collector hold requests up for less: it stops every thread meanwhile.
+
+    What was loaded until now stays for good, and is not looked through any more. Before there is a
+    crib: a crib is let go of by a reload.
+    """
+    gc.freeze()
 
 
 def _end_anyway() -> None:

@@ -28,6 +28,10 @@ PlannedRow: TypeAlias = tuple[str, str, Listed]
 """The name, the own name and the rest."""
 
 
+BETWEEN_PAUSES = 50
+"""So many entries are written from one pause to the next: two milliseconds of work."""
+
+
 class PlannedSource(NamedTuple):
     """A source as it is written.
 
@@ -89,22 +93,30 @@ class PackPlan:
         """How many entries are written."""
         return sum(len(source.rows) for source in self.sources)
 
-    def write(self, path: Path, key: bytes, facts: FactMaker | None = None) -> None:
+    def write(
+        self,
+        path: Path,
+        key: bytes,
+        facts: FactMaker | None = None,
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:
         """Put it in the place of the file. Takes its time, and needs nobody to wait.
 
-        `facts` makes a text of an entry, which is written with it. Raises `OSError`, and
+        `facts` makes a text of an entry, which is written with it. `pause` is called after some
+        entries each, by whoever wants to leave others their turn. Raises `OSError`, and
         `PackDamaged` if what it takes over from the old file is damaged.
         """
         version = facts.version if facts else ""
         header = {"version": VERSION, "fingerprint": self.fingerprint, "facts_version": version}
-        write_pack(path, KIND, header, _Columns(self, facts).sections(), key)
+        write_pack(path, KIND, header, _Columns(self, facts, pause).sections(), key)
 
 
 class _Columns:
     """The columns of a pack; most of them fill while the definitions are written."""
 
-    def __init__(self, plan: PackPlan, facts: FactMaker | None) -> None:
+    def __init__(self, plan: PackPlan, facts: FactMaker | None, pause: Callable[[], None]) -> None:
         self._plan = plan
+        self._pause = pause
         self._maker = facts
         self._facts, self._texts = array("I"), dict[str, int]()
         self._prints: list[int] = []
@@ -144,6 +156,8 @@ class _Columns:
                 self._note(number, row, listed)
                 self._facts.append(self._fact_number(name, listed))
                 total += entry_print(name, row.content.hex())
+                if len(self._facts) % BETWEEN_PAUSES == 0:
+                    self._pause()
                 yield row.definition
             self._prints.append(total)
 
