@@ -15,6 +15,7 @@
 `live_index`           the index that follows the pool; `crib_index` is its handle: `crib.index`
 `packs`                keeps both in packs for the next start; `pack_files` says where and when,
                        `shared_packs` hands them to other replicas
+`recipes`              programs that are kept as tools: in the pool, and at the operator's desk
 `inventory`            `Inventory`: the pool, what feeds it, and who may see what of it
 `parts`                what the cribs of one process share: a database, models, the tracer
 `tenants`              opens the cribs of other tenants beside one

@@ -12,8 +12,10 @@ from toolcrib.wiring import fit_in_place, policy_of
 
 if TYPE_CHECKING:
     from toolcrib.crib.inventory import Inventory
+    from toolcrib.crib.recipes import Recipes
     from toolcrib.crib.searcher import Searcher
     from toolcrib.execute import Door, RuleFile, Tickets
+    from toolcrib.program import RecipeDesk
     from toolcrib.settings import Settings
     from toolcrib.uses import UseAdvice, UseHints
 
@@ -28,17 +30,24 @@ class Operator:
         door: Callable[[], Door],
         advice: UseAdvice,
         rule_file: RuleFile,
+        recipes: Recipes,
     ) -> None:
         self._inventory = inventory
         self._searcher = searcher
         self._door = door
         self._advice = advice
         self._rule_file = rule_file
+        self._recipes = recipes
 
     @property
     def tickets(self) -> Tickets:
         """The calls that wait for approval."""
         return self._door().tickets
+
+    @property
+    def recipes(self) -> RecipeDesk:
+        """The programs that are kept as tools, and what models propose to keep."""
+        return self._recipes.desk
 
     def hints(self, name: str) -> UseHints:
         """What a capability is used with, by declared links and by recorded use.
@@ -79,4 +88,5 @@ class Operator:
         self._searcher.take(settings)
         self._door().policy = policy_of(settings, self._rule_file.rules)
         self._inventory.take(settings)
+        self._recipes.open()
         return True

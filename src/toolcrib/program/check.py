@@ -7,9 +7,10 @@ is no problem: the door checks the arguments of each call.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from toolcrib.model import Json
 from toolcrib.program.outcome import ProgramCheck, ProgramProblem, ProgramTool
 from toolcrib.program.sandbox import Diagnostic, Failed, ProgramProcess, Rejected
 from toolcrib.program.tool_table import Mentioned, ToolTable
@@ -37,11 +38,16 @@ _REMEDIES = (
 
 
 class ProgramReading(NamedTuple):
-    """A program, and what its words mean to its caller."""
+    """A program, and what its words mean to its caller.
+
+    `inputs` are variables that it has from the beginning; `stubs` says their types.
+    """
 
     program: str
     table: ToolTable
     mentioned: Mentioned
+    inputs: Mapping[str, Json] = {}
+    stubs: str = ""
 
 
 def read_program(program: str, table: ToolTable) -> ProgramReading:
@@ -63,12 +69,13 @@ def check_program(
     if len(reading.program) > MOST_PROGRAM:
         most = f"it has {len(reading.program):,} characters; {MOST_PROGRAM:,} is the most"
         return ProgramCheck(problems=(ProgramProblem(0, most),))
-    step = process.check(reading.program, reading.mentioned.groups)
+    groups, inputs = reading.mentioned.groups, reading.inputs
+    step = process.check(reading.program, groups, inputs)
     if isinstance(step, Rejected):
         sure = [each for each in step.diagnostics if not _is_doubtful(each)]
         if sure:
             return _rejected(tools, reading, sure)
-        step = process.check(reading.program, reading.mentioned.groups, checked=True)
+        step = process.check(reading.program, groups, inputs, checked=True)
     if isinstance(step, Failed):
         problem = ProgramProblem(step.line, printable(step.message[:LONGEST_MESSAGE]))
         return ProgramCheck(tools, (problem,))

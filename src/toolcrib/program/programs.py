@@ -9,8 +9,9 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from toolcrib.errors import StoreError
-from toolcrib.execute import Approver, Caller, Tickets
-from toolcrib.model import CallError, Effect, EntryGroups, JsonObject, Outcome
+from toolcrib.execute import Approver, Caller, CallRefused, Tickets, check_state
+from toolcrib.model import CallError, Effect, EntryGroups, JsonObject, Outcome, ToolInfo
+from toolcrib.pool import RECIPE_CHANGED
 from toolcrib.program.check import ProgramReading, check_program, read_program
 from toolcrib.program.listeners import ProgramListeners
 from toolcrib.program.outcome import (
@@ -19,16 +20,17 @@ from toolcrib.program.outcome import (
     ProgramLimits,
     ProgramOutcome,
 )
+from toolcrib.program.recipe import HANDLE, Recipe, is_recipe
 from toolcrib.program.run import ProgramRun
 from toolcrib.program.sandbox import Blocked, Ended, Failed, ProgramProcess, Sandbox, Step
-from toolcrib.program.signatures import ToolSignature, checked_text
+from toolcrib.program.signatures import ToolSignature, checked_text, input_stubs
 from toolcrib.program.suspension import (
     CallAwaitingApproval,
     ProgramFunction,
     Suspension,
     Suspensions,
 )
-from toolcrib.program.tool_table import ToolTable
+from toolcrib.program.tool_table import Mentioned, ToolTable
 from toolcrib.program.values import returned_value, shown_value
 from toolcrib.store import TicketState
 from toolcrib.text import printable
@@ -40,6 +42,8 @@ _GONE = (
     "no program waits under this handle: it has gone on already, or was not resumed in time, or"
     " belongs to another caller. What it has called was called: run it anew only if that is safe"
 )
+
+_NO_RECIPES = "a recipe calls no other recipe: write the lines of that one here"
 
 _log = logging.getLogger(__name__)
 
@@ -99,9 +103,24 @@ class Programs:
         found = ((name, table.signature_of(name)) for name in names)
         return {name: signature for name, signature in found if signature}
 
+    def group_names(self, caller: Caller) -> Sequence[str]:
+        """The groups in which there is anything for this caller."""
+        return ToolTable(self._host.groups(), caller).group_names()
+
     def check(self, program: str, caller: Caller, limits: ProgramLimits) -> ProgramCheck:
         """The verdict on a program. Nothing of it is run, and nothing is called."""
-        reading = self._read(program, caller)
+        return self._checked(self._read(program, caller), caller, limits)
+
+    def check_recipe(
+        self, program: str, parameters: JsonObject, caller: Caller, limits: ProgramLimits
+    ) -> tuple[ProgramCheck, Sequence[ToolSignature]]:
+        """The same of a program with inputs, and the tools that it may call. No recipe is one."""
+        reading = _for_recipe(self._read(program, caller), parameters)
+        return self._checked(reading, caller, limits), reading.mentioned.tools
+
+    def _checked(
+        self, reading: ProgramReading, caller: Caller, limits: ProgramLimits
+    ) -> ProgramCheck:
         process = self._open(limits, reading)
         try:
             return check_program(reading, process, partial(self._asks, caller))
@@ -117,8 +136,36 @@ class Programs:
         listeners: ProgramListeners,
     ) -> ProgramOutcome:
         """Check a program, and run it if it is ok. What a model writes never raises."""
-        reading = self._read(program, caller)
+        return await self._run(self._read(program, caller), caller, limits, approver, listeners)
 
+    async def run_recipe(  # noqa: PLR0913 - what a run has, each by its name
+        self,
+        recipe: Recipe,
+        arguments: JsonObject,
+        caller: Caller,
+        limits: ProgramLimits,
+        approver: Approver | None,
+        listeners: ProgramListeners,
+    ) -> ProgramOutcome:
+        """Run a recipe, or go on with it where the same call of this caller waits for a person.
+
+        Raises `CallRefused` if its tools are not what they were, or not all for this caller.
+        """
+        reading = recipe_reading(recipe, arguments, ToolTable(self._host.groups(), caller))
+        handle = recipe.handle(arguments)
+        if await asyncio.to_thread(self._host.suspensions.look, handle, caller.id):
+            return await self._resume(handle, caller, limits, approver, listeners)
+        return await self._run(reading, caller, limits, approver, listeners, handle)
+
+    async def _run(  # noqa: PLR0913 - what a run has
+        self,
+        reading: ProgramReading,
+        caller: Caller,
+        limits: ProgramLimits,
+        approver: Approver | None,
+        listeners: ProgramListeners,
+        handle: str = "",
+    ) -> ProgramOutcome:
         async def started(process: ProgramProcess) -> ProgramOutcome:
             asks = partial(self._asks, caller)
             check = await self._in_thread(partial(check_program, reading, process, asks))
@@ -129,7 +176,7 @@ class Programs:
                 for each in reading.mentioned.tools
             }
             call = partial(self._host.call, caller=caller, approver=approver, listeners=listeners)
-            run = ProgramRun(process, functions, call, limits, self._in_thread)
+            run = ProgramRun(process, functions, call, limits, self._in_thread, handle)
             first = await self._in_thread(process.start)
             return await self._driven(run, first, caller)
 
@@ -147,6 +194,18 @@ class Programs:
 
         It goes on once, for one of all who ask. Raises `StoreError`.
         """
+        if handle.startswith(HANDLE):  # the recipe itself is checked before it goes on
+            return _gone()
+        return await self._resume(handle, caller, limits, approver, listeners)
+
+    async def _resume(
+        self,
+        handle: str,
+        caller: Caller,
+        limits: ProgramLimits,
+        approver: Approver | None,
+        listeners: ProgramListeners,
+    ) -> ProgramOutcome:
         suspensions = self._host.suspensions
         kept = await asyncio.to_thread(suspensions.look, handle, caller.id)
         if kept is None:
@@ -161,6 +220,7 @@ class Programs:
                 return _gone()
             call = partial(self._host.call, caller=caller, approver=approver, listeners=listeners)
             run = ProgramRun(process, kept.functions, call, limits, self._in_thread)
+            run.handle = handle if handle.startswith(HANDLE) else ""
             run.printed_before = kept.printed
             run.made |= kept.calls
             for id, waiting in kept.waiting.items():
@@ -226,7 +286,8 @@ class Programs:
         """
         process, state = run.process, run.process.dump()
         kept = Suspension(run.functions, process.groups, run.made, run.waiting, run.printed, state)
-        handle = self._host.suspensions.keep(kept, caller.id, run.limits.suspended_s)
+        lasts_s, keep = run.limits.suspended_s, self._host.suspensions.keep
+        handle = keep(kept, caller.id, lasts_s, run.handle)
         return _waiting(handle, run.waiting, run.printed, run.made) if handle else None
 
     def _states(self, kept: Suspension) -> Mapping[int, TicketState]:
@@ -240,13 +301,46 @@ class Programs:
         if reading is None:
             return self._sandbox.open(limits)
         mentioned = reading.mentioned
-        return self._sandbox.open(limits, checked_text(mentioned.tools, mentioned.groups))
+        stubs = checked_text(mentioned.tools, mentioned.groups) + reading.stubs
+        return self._sandbox.open(limits, stubs)
 
     def _asks(self, caller: Caller, name: str) -> bool:
         return self._host.asks(name, caller)
 
     def _in_thread(self, work: Callable[[], T], /) -> Awaitable[T]:
         return asyncio.get_running_loop().run_in_executor(self._running, work)
+
+
+def recipe_reading(recipe: Recipe, arguments: JsonObject, table: ToolTable) -> ProgramReading:
+    """A recipe with its inputs, and its tools as this caller has them. Raises `CallRefused`.
+
+    Each is the one that the recipe was saved with, under the same function.
+    """
+    found = [table.signature_of(each.name) for each in recipe.tools]
+    for each, signature in zip(recipe.tools, found, strict=True):
+        entry = table.groups.entries.get(each.name)
+        if entry is None or entry.pin != each.pin or (signature and signature.path != each.path):
+            todo = RECIPE_CHANGED.format(recipe.name)
+            raise CallRefused("changed", "state", f"{recipe.name!r} cannot be called now: {todo}")
+        if signature is None:
+            message = f"this caller may not call all that {recipe.name!r} calls; ask the operator"
+            raise CallRefused("not_allowed", "rights", message)
+        check_state(entry, each.pin)
+    tools = tuple(filter(None, found))
+    groups = tuple(dict.fromkeys(each.group for each in tools))
+    values = recipe.values(arguments)
+    stubs = input_stubs(recipe.info)
+    return ProgramReading(recipe.program, table, Mentioned(groups, tools, {}), values, stubs)
+
+
+def _for_recipe(reading: ProgramReading, parameters: JsonObject) -> ProgramReading:
+    """A program as that of a recipe: with inputs, and without other recipes."""
+    mentioned = reading.mentioned
+    tools = tuple(each for each in mentioned.tools if not is_recipe(each.tool))
+    recipes = {each.path: _NO_RECIPES for each in mentioned.tools if is_recipe(each.tool)}
+    stubs = input_stubs(ToolInfo(name="recipe", description="", parameters=parameters))
+    fewer = Mentioned(mentioned.groups, tools, {**mentioned.refused, **recipes})
+    return reading._replace(mentioned=fewer, stubs=stubs)
 
 
 def _gone() -> ProgramOutcome:
@@ -261,9 +355,10 @@ def _waiting(
 ) -> ProgramOutcome:
     """That a program waits, for whom, and how it goes on."""
     named = ", ".join(f"{each.function.name} (ticket {each.ticket})" for each in waiting.values())
+    how = "make the same call again" if handle.startswith(HANDLE) else f"resume it with the handle {handle}"
     message = (
         f"the program waits for the operator's approval: {named}. It goes on where it is: once the"
-        f" approval is given, resume it with the handle {handle}"
+        f" approval is given, {how}"
     )
     ticket = next(each.ticket for each in waiting.values())
     error = CallError("approval_needed", "approval", message, ticket=ticket)
