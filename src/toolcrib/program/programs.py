@@ -6,31 +6,38 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 from typing import Protocol, TypeVar
 
 from toolcrib.errors import StoreError
-from toolcrib.execute import Approver, Caller, CallRefused, Tickets, check_state
-from toolcrib.model import CallError, Effect, EntryGroups, JsonObject, Outcome, ToolInfo
-from toolcrib.pool import RECIPE_CHANGED
-from toolcrib.program.check import ProgramReading, check_program, read_program
+from toolcrib.execute import Approver, Caller, Tickets
+from toolcrib.model import CallError, EntryGroups, JsonObject, Outcome
+from toolcrib.program.check import (
+    ProgramReading,
+    check_program,
+    for_recipe,
+    read_program,
+    recipe_reading,
+)
 from toolcrib.program.listeners import ProgramListeners
 from toolcrib.program.outcome import (
     ProgramCall,
     ProgramCheck,
     ProgramLimits,
     ProgramOutcome,
+    effect_of,
 )
-from toolcrib.program.recipe import HANDLE, Recipe, is_recipe
+from toolcrib.program.recipe import HANDLE, Recipe
 from toolcrib.program.run import ProgramRun
 from toolcrib.program.sandbox import Blocked, Ended, Failed, ProgramProcess, Sandbox, Step
-from toolcrib.program.signatures import ToolSignature, checked_text, input_stubs
+from toolcrib.program.signatures import ToolSignature, checked_text
 from toolcrib.program.suspension import (
     CallAwaitingApproval,
     ProgramFunction,
     Suspension,
     Suspensions,
 )
-from toolcrib.program.tool_table import Mentioned, ToolTable
+from toolcrib.program.tool_table import ToolTable
 from toolcrib.program.values import returned_value, shown_value
 from toolcrib.store import TicketState
 from toolcrib.text import printable
@@ -42,8 +49,6 @@ _GONE = (
     "no program waits under this handle: it has gone on already, or was not resumed in time, or"
     " belongs to another caller. What it has called was called: run it anew only if that is safe"
 )
-
-_NO_RECIPES = "a recipe calls no other recipe: write the lines of that one here"
 
 _log = logging.getLogger(__name__)
 
@@ -94,6 +99,7 @@ class Programs:
     def __init__(self, host: ProgramHost, at_once: int) -> None:
         self._host = host
         self._sandbox = Sandbox(at_once)
+        self._keeping = Lock()
         self._opening = ThreadPoolExecutor(OPENING_THREADS, "toolcrib-program-open")
         self._running = ThreadPoolExecutor(at_once, "toolcrib-program")
 
@@ -115,7 +121,7 @@ class Programs:
         self, program: str, parameters: JsonObject, caller: Caller, limits: ProgramLimits
     ) -> tuple[ProgramCheck, Sequence[ToolSignature]]:
         """The same of a program with inputs, and the tools that it may call. No recipe is one."""
-        reading = _for_recipe(self._read(program, caller), parameters)
+        reading = for_recipe(self._read(program, caller), parameters)
         return self._checked(reading, caller, limits), reading.mentioned.tools
 
     def _checked(
@@ -152,7 +158,7 @@ class Programs:
         Raises `CallRefused` if its tools are not what they were, or not all for this caller.
         """
         reading = recipe_reading(recipe, arguments, ToolTable(self._host.groups(), caller))
-        handle = recipe.handle(arguments)
+        handle = recipe.handle(arguments, caller.id)
         if await asyncio.to_thread(self._host.suspensions.look, handle, caller.id):
             return await self._resume(handle, caller, limits, approver, listeners)
         return await self._run(reading, caller, limits, approver, listeners, handle)
@@ -280,14 +286,17 @@ class Programs:
         return [id for id, each in waiting if not tickets.extend(each.ticket, lasts_s)]
 
     def _suspend(self, run: ProgramRun, caller: Caller) -> ProgramOutcome | None:
-        """Keep a program that waits for a person; None if it is too large.
+        """Keep a program that waits for a person; None if it is too large, or its handle is taken.
 
         The process is done with it by then: it goes on in another.
         """
         process, state = run.process, run.process.dump()
         kept = Suspension(run.functions, process.groups, run.made, run.waiting, run.printed, state)
-        lasts_s, keep = run.limits.suspended_s, self._host.suspensions.keep
-        handle = keep(kept, caller.id, lasts_s, run.handle)
+        suspensions, lasts_s = self._host.suspensions, run.limits.suspended_s
+        with self._keeping:
+            if run.handle and suspensions.look(run.handle, caller.id):
+                return None  # the same call came twice at once, and the other one waits
+            handle = suspensions.keep(kept, caller.id, lasts_s, run.handle)
         return _waiting(handle, run.waiting, run.printed, run.made) if handle else None
 
     def _states(self, kept: Suspension) -> Mapping[int, TicketState]:
@@ -311,38 +320,6 @@ class Programs:
         return asyncio.get_running_loop().run_in_executor(self._running, work)
 
 
-def recipe_reading(recipe: Recipe, arguments: JsonObject, table: ToolTable) -> ProgramReading:
-    """A recipe with its inputs, and its tools as this caller has them. Raises `CallRefused`.
-
-    Each is the one that the recipe was saved with, under the same function.
-    """
-    found = [table.signature_of(each.name) for each in recipe.tools]
-    for each, signature in zip(recipe.tools, found, strict=True):
-        entry = table.groups.entries.get(each.name)
-        if entry is None or entry.pin != each.pin or (signature and signature.path != each.path):
-            todo = RECIPE_CHANGED.format(recipe.name)
-            raise CallRefused("changed", "state", f"{recipe.name!r} cannot be called now: {todo}")
-        if signature is None:
-            message = f"this caller may not call all that {recipe.name!r} calls; ask the operator"
-            raise CallRefused("not_allowed", "rights", message)
-        check_state(entry, each.pin)
-    tools = tuple(filter(None, found))
-    groups = tuple(dict.fromkeys(each.group for each in tools))
-    values = recipe.values(arguments)
-    stubs = input_stubs(recipe.info)
-    return ProgramReading(recipe.program, table, Mentioned(groups, tools, {}), values, stubs)
-
-
-def _for_recipe(reading: ProgramReading, parameters: JsonObject) -> ProgramReading:
-    """A program as that of a recipe: with inputs, and without other recipes."""
-    mentioned = reading.mentioned
-    tools = tuple(each for each in mentioned.tools if not is_recipe(each.tool))
-    recipes = {each.path: _NO_RECIPES for each in mentioned.tools if is_recipe(each.tool)}
-    stubs = input_stubs(ToolInfo(name="recipe", description="", parameters=parameters))
-    fewer = Mentioned(mentioned.groups, tools, {**mentioned.refused, **recipes})
-    return reading._replace(mentioned=fewer, stubs=stubs)
-
-
 def _gone() -> ProgramOutcome:
     return ProgramOutcome(error=CallError("unknown_handle", "start", _GONE))
 
@@ -355,7 +332,8 @@ def _waiting(
 ) -> ProgramOutcome:
     """That a program waits, for whom, and how it goes on."""
     named = ", ".join(f"{each.function.name} (ticket {each.ticket})" for each in waiting.values())
-    how = "make the same call again" if handle.startswith(HANDLE) else f"resume it with the handle {handle}"
+    again = handle.startswith(HANDLE)
+    how = "make the same call again" if again else f"resume it with the handle {handle}"
     message = (
         f"the program waits for the operator's approval: {named}. It goes on where it is: once the"
         f" approval is given, {how}"
@@ -379,15 +357,7 @@ def _outcome(last: Step, printed: str, made: Iterable[ProgramCall]) -> ProgramOu
         case Failed():
             where = f"line {last.line}: " if last.line else ""
             message = where + printable(last.message[:LONGEST_MESSAGE])
-            error = CallError(last.code, "call", message, effect=_effect_of(calls))
+            error = CallError(last.code, "call", message, effect=effect_of(calls))
             return ProgramOutcome(printed or None, error=error, printed=printed, calls=calls)
         case _:
             raise AssertionError(f"a program does not end with {last}")
-
-
-def _effect_of(calls: tuple[ProgramCall, ...]) -> Effect:
-    """What became of a program that failed: of its calls the one that matters most."""
-    effects = {call.effect for call in calls}
-    if "unknown" in effects:
-        return "unknown"
-    return "failed" if effects & {"done", "failed"} else "not_sent"

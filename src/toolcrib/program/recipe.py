@@ -99,9 +99,9 @@ class Recipe:
         default = {name: each["default"] for name, each in properties.items() if "default" in each}
         return {**default, **given}
 
-    def handle(self, arguments: JsonObject) -> str:
-        """Under which a run with these arguments waits for a person: the same call goes on."""
-        return f"{HANDLE}{json_digest([self.pin, canonical_json(arguments)])[:32]}"
+    def handle(self, arguments: JsonObject, caller: str) -> str:
+        """Under which this call waits for a person: the same call of the same caller goes on."""
+        return f"{HANDLE}{json_digest([self.pin, caller, canonical_json(arguments)])[:32]}"
 
     def fields(self) -> JsonObject:
         """As JSON, for `recipe_from`."""

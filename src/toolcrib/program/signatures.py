@@ -149,12 +149,6 @@ def checked_text(tools: Sequence[ToolSignature], groups: Collection[str]) -> str
     return "".join([PRELUDE, *classes])
 
 
-def input_stubs(tool: ToolInfo) -> str:
-    """The parameters of a tool as variables with types: the inputs of a recipe."""
-    parameters = ToolSignature("", "", tool).parameters
-    return "".join(f"{each.name}: {each.type}\n" for each in parameters if each.key)
-
-
 def _starred(parameters: Sequence[str]) -> Sequence[str]:
     """Behind the star that makes them keywords; `**arguments` by itself needs none."""
     return ["*", *parameters] if parameters and not parameters[0].startswith("**") else parameters
