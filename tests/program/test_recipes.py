@@ -213,8 +213,8 @@ def pay(to: str) -> str:
 
 @pytest.mark.parametrize(
     "given",
-    ["city", "city:text", "2:int", "tools:str", "class:str", "_x:int", "shop:str", "x:int=a", "x:int=True"],
-)  # fmt: skip
+    "city city:text 2:int tools:str class:str _x:int shop:str x:int=a x:int=True".split(),
+)
 def test_an_input_that_is_none_is_refused(given: str):
     with pytest.raises(ConfigError):
         recipe_parameters([given], ["shop"])

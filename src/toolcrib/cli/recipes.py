@@ -44,8 +44,7 @@ def save_recipe(
     kind is the highest of the tools that it calls, and it is pinned with their pins. Types are str,
     int, float, bool, dict and list; list[str], list[int], list[float] and list[dict] too.
 
-        toolcrib recipes save open_issues issues.py --input repo:str --input most:int=10 \\
-            --description "List the open issues of a repository, the oldest first"
+        toolcrib recipes save issues issues.py --input repo:str --description "List issues"
     """
     with _desk(context) as desk:
         about = description

@@ -133,7 +133,7 @@ class Crib:
             lambda: self._door,
             self._advice,
             self._rule_file,
-            self._recipes,
+            recipes=self._recipes,
         )
 
     @classmethod

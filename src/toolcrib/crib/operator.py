@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 class Operator:
     """What the operator of a crib sees and decides. Made by `Crib`; never hand it to a model."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what the operator has of a crib
         self,
         inventory: Inventory,
         searcher: Searcher,
         door: Callable[[], Door],
         advice: UseAdvice,
         rule_file: RuleFile,
+        *,
         recipes: Recipes,
     ) -> None:
         self._inventory = inventory

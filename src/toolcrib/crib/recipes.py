@@ -107,9 +107,12 @@ class Recipes:
         arguments: JsonObject,
         caller: Caller,
         timeout_s: float,
+        *,
         approver: Approver | None,
         listeners: ProgramListeners,
     ) -> Awaitable[ProgramOutcome]:
         limits = program_limits_of(self._inventory.settings)
         limits = replace(limits, timeout_s=min(limits.timeout_s, timeout_s))
-        return self._programs.run_recipe(recipe, arguments, caller, limits, approver, listeners)
+        return self._programs.run_recipe(
+            recipe, arguments, caller, limits, approver=approver, listeners=listeners
+        )

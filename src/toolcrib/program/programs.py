@@ -150,6 +150,7 @@ class Programs:
         arguments: JsonObject,
         caller: Caller,
         limits: ProgramLimits,
+        *,
         approver: Approver | None,
         listeners: ProgramListeners,
     ) -> ProgramOutcome:
@@ -161,7 +162,7 @@ class Programs:
         handle = recipe.handle(arguments, caller.id)
         if await asyncio.to_thread(self._host.suspensions.look, handle, caller.id):
             return await self._resume(handle, caller, limits, approver, listeners)
-        return await self._run(reading, caller, limits, approver, listeners, handle)
+        return await self._run(reading, caller, limits, approver, listeners, handle=handle)
 
     async def _run(  # noqa: PLR0913 - what a run has
         self,
@@ -170,6 +171,7 @@ class Programs:
         limits: ProgramLimits,
         approver: Approver | None,
         listeners: ProgramListeners,
+        *,
         handle: str = "",
     ) -> ProgramOutcome:
         async def started(process: ProgramProcess) -> ProgramOutcome:

@@ -26,7 +26,9 @@ MOST_INPUTS = 20
 LONGEST_TEXT = 1_000
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
-_INPUT = re.compile(r"(?P<name>\w+)\s*:\s*(?P<type>[\w\[\]]+)\s*(?:=\s*(?P<default>.*))?\Z", re.DOTALL)
+_INPUT = re.compile(
+    r"(?P<name>\w+)\s*:\s*(?P<type>[\w\[\]]+)\s*(?:=\s*(?P<default>.*))?\Z", re.DOTALL
+)
 _TYPES: Mapping[str, JsonObject] = {
     "str": {"type": "string"},
     "int": {"type": "integer"},
@@ -190,7 +192,9 @@ def _read_input(text: str) -> tuple[str, JsonObject]:
     schema = _TYPES.get(found["type"]) if found else None
     if found is None or schema is None or not found["name"].isidentifier():
         types = ", ".join(_TYPES)
-        raise ConfigError(f"{text!r:.80} is no input; write NAME:TYPE or NAME:TYPE=DEFAULT, {types}")
+        raise ConfigError(
+            f"{text!r:.80} is no input; write NAME:TYPE or NAME:TYPE=DEFAULT, {types}"
+        )
     name, default = found["name"], found["default"]
     if keyword.iskeyword(name) or not name.isascii():
         raise ConfigError(f"{name!r:.80} cannot be the name of an input; take another")

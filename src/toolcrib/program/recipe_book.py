@@ -3,8 +3,8 @@
     recipes/NAME.json            a recipe, with a MAC of this installation over its tenant
     recipes/proposals/ID.json    a program that a model has proposed
 
-A recipe holds pins that the operator has agreed to: it is a decision, and sealed as one. A file that
-another hand has written is a problem and no tool, until the operator reviews it.
+A recipe holds pins that the operator has agreed to: it is a decision, and sealed as one. A file
+that another hand has written is a problem and no tool, until the operator reviews it.
 """
 
 import hashlib
@@ -88,11 +88,12 @@ class RecipeBook:
         is_ours = recipe.name == name and hmac.compare_digest(seal, self._seal(recipe))
         if not is_ours and not (altered and recipe.name == name):
             todo = f"look at it: `toolcrib recipes review {name}`"
-            raise ConfigError(f"the file of the recipe {name!r} was altered by another hand; {todo}")
+            problem = f"the file of the recipe {name!r} was altered by another hand"
+            raise ConfigError(f"{problem}; {todo}")
         return recipe
 
     def write(self, recipe: Recipe) -> None:
-        """Keep a recipe, in place of one of its name. Raises `ConfigError` if there are too many."""
+        """Keep a recipe, in place of one of its name. Raises `ConfigError` for one too many."""
         names = self._names("")
         if recipe.name not in names and len(names) >= MOST_RECIPES:
             raise ConfigError(f"there are {MOST_RECIPES} recipes, which is the most; remove one")

@@ -53,6 +53,7 @@ class RunRecipe(Protocol):
         arguments: JsonObject,
         caller: Caller,
         timeout_s: float,
+        *,
         approver: Approver | None,
         listeners: ProgramListeners,
     ) -> Awaitable[ProgramOutcome]: ...
@@ -102,7 +103,12 @@ class RecipeSource:
         left_s = context.deadline.left_s
         try:
             outcome = await self._run(
-                recipe, call.arguments, maker.caller, left_s, timed, listeners
+                recipe,
+                call.arguments,
+                maker.caller,
+                left_s,
+                approver=timed,
+                listeners=listeners,
             )
         except CallRefused as refused:
             return Outcome(error=refused.error)
