@@ -24,7 +24,7 @@ from tests.gateway.clients import Era, connected
 from tests.plan import amount
 from toolcrib.access import Scope
 from toolcrib.cli.app import app
-from toolcrib.crib import Crib, inventory_of
+from toolcrib.crib import Crib, inventory_of, recipes_of
 from toolcrib.execute import (
     ApprovalRequest,
     Caller,
@@ -150,7 +150,7 @@ def program(world: World) -> None:
 def recipe(world: World) -> None:
     """A recipe that calls it, which itself is allowed; and the same call again, if it waits."""
     tool = RecipeTool(NAME, "shop.tool", "read", world.pin or world.crib.get(NAME).pin)
-    desk = world.crib.operator.recipes
+    desk = recipes_of(world.crib)
     desk.book.write(Recipe("kept", "Call it", NO_INPUTS, "await shop.tool()", (tool,)))
     desk.refresh()
 

@@ -12,6 +12,7 @@ from toolcrib.cli.global_options import GlobalOptions, tell_gateway
 from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.run import program_text
 from toolcrib.cli.screen import AsJson, console, print_json, safe, table
+from toolcrib.crib import recipes_of
 from toolcrib.program import Recipe, RecipeDesk, RecipeStatus
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The recipe.")]
@@ -175,7 +176,7 @@ Needs the extra `code`.
 def _desk(context: typer.Context) -> Generator[RecipeDesk]:
     options: GlobalOptions = context.obj
     with options.crib() as crib:
-        yield crib.operator.recipes
+        yield recipes_of(crib)
 
 
 def _state(status: RecipeStatus) -> str:

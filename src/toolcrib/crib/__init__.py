@@ -30,8 +30,8 @@
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway, the dashboard and the commands reach past the programs' side
 with `inventory_of(crib)`, `searcher_of(crib)`, `events_of(crib)`, `stores_in(crib)`,
-`signatures_in(crib, ...)`, `tracer_in(crib)` and `use_history_of(crib)`; nobody else is promised
-what is there.
+`signatures_in(crib, ...)`, `recipes_of(crib)`, `tracer_in(crib)` and `use_history_of(crib)`; nobody
+else is promised what is there.
 """
 
 from typing import TYPE_CHECKING
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         Crib,
         events_of,
         inventory_of,
+        recipes_of,
         searcher_of,
         signatures_in,
         stores_in,
@@ -64,6 +65,7 @@ else:
                 "Crib",
                 "events_of",
                 "inventory_of",
+                "recipes_of",
                 "searcher_of",
                 "signatures_in",
                 "stores_in",
@@ -90,6 +92,7 @@ __all__ = [
     "events_of",
     "inventory_of",
     "open_tenant",
+    "recipes_of",
     "searcher_of",
     "signatures_in",
     "stores_in",

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         ProgramLimits,
         ProgramOutcome,
         Programs,
+        RecipeDesk,
         ToolSignature,
     )
     from toolcrib.search import Explanation
@@ -671,6 +672,11 @@ def searcher_of(crib: Crib) -> Searcher:
 def signatures_in(crib: Crib, names: Iterable[str], caller: Caller) -> Mapping[str, ToolSignature]:
     """Tools as typed functions, for the gateway; not those that the caller may not call."""
     return crib._signatures(caller, names)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+
+
+def recipes_of(crib: Crib) -> RecipeDesk:
+    """The operator's desk for recipes, for the commands. Programs are not promised it."""
+    return crib._recipes.desk  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
 
 
 def use_history_of(crib: Crib) -> UseHistory:

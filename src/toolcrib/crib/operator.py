@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from toolcrib.crib.recipes import Recipes
     from toolcrib.crib.searcher import Searcher
     from toolcrib.execute import Door, RuleFile, Tickets
-    from toolcrib.program import RecipeDesk
     from toolcrib.settings import Settings
     from toolcrib.uses import UseAdvice, UseHints
 
@@ -44,11 +43,6 @@ class Operator:
     def tickets(self) -> Tickets:
         """The calls that wait for approval."""
         return self._door().tickets
-
-    @property
-    def recipes(self) -> RecipeDesk:
-        """The programs that are kept as tools, and what models propose to keep."""
-        return self._recipes.desk
 
     def hints(self, name: str) -> UseHints:
         """What a capability is used with, by declared links and by recorded use.

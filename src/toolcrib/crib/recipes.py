@@ -94,12 +94,12 @@ class Recipes:
         return self._programs.group_names(self._inventory.restricted(_OPERATOR))
 
     def _check(
-        self, text: str, parameters: JsonObject
+        self, program: str, parameters: JsonObject
     ) -> tuple[ProgramCheck, Sequence[ToolSignature]]:
         inventory = self._inventory
         limits = program_limits_of(inventory.settings)
         caller = inventory.restricted(_OPERATOR)
-        return self._programs.check_recipe(text, parameters, caller, limits)
+        return self._programs.check_recipe(program, parameters, caller, limits)
 
     def _run(  # noqa: PLR0913 - what a run has
         self,

@@ -74,7 +74,8 @@ class Recipe:
     def permission_kind(self) -> PermissionKind:
         """The highest of its calls; `read` if it calls nothing."""
         order: tuple[PermissionKind, ...] = get_args(PermissionKind)
-        return max((each.permission_kind for each in self.tools), key=order.index, default="read")
+        kinds: list[PermissionKind] = [each.permission_kind for each in self.tools]
+        return max(kinds, key=order.index) if kinds else "read"
 
     @property
     def pin(self) -> str:
