@@ -24,7 +24,7 @@ from tests.gateway.clients import Era, connected
 from tests.plan import amount
 from toolcrib.access import Scope
 from toolcrib.cli.app import app
-from toolcrib.crib import Crib, inventory_of
+from toolcrib.crib import Crib, inventory_of, recipes_of
 from toolcrib.execute import (
     ApprovalRequest,
     Caller,
@@ -35,10 +35,12 @@ from toolcrib.execute import (
 from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.model import Call, JsonObject, Outcome, PermissionKind
+from toolcrib.program.recipe import Recipe, RecipeTool
 from toolcrib.settings import ApprovalRule, ApprovalSettings, GatewayMode, Settings
 
 KINDS: tuple[PermissionKind, ...] = get_args(PermissionKind)
 NAME = "mcp_shop_tool"
+NO_INPUTS: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 class World:
@@ -145,6 +147,28 @@ def program(world: World) -> None:
     world.crib.close()
 
 
+def recipe(world: World) -> None:
+    """A recipe that calls it, which itself is allowed; and the same call again, if it waits."""
+    tool = RecipeTool(NAME, "shop.tool", "read", world.pin or world.crib.get(NAME).pin)
+    desk = recipes_of(world.crib)
+    desk.book.write(Recipe("kept", "Call it", NO_INPUTS, "await shop.tool()", (tool,)))
+    desk.refresh()
+
+    async def yes(request: ApprovalRequest, /) -> bool | None:
+        return True if request.name == "kept" else None
+
+    async def twice() -> None:
+        scope = world.caller.scope
+        if scope.allowed is not None:
+            scope = replace(scope, allowed=scope.allowed | {"kept"})
+        caller = replace(world.caller, scope=scope)
+        for _ in range(2):
+            await world.crib.call("kept", {}, caller=caller, approver=yes)
+
+    asyncio.run(twice())
+    world.crib.close()
+
+
 def command_line(world: World) -> None:
     """Without a terminal and without --yes. The crib is the world's; the caller is the host."""
     opened = world.crib
@@ -195,7 +219,7 @@ ROUTES: dict[str, Callable[[World], None]] = {
     route.__name__: route
     for route in (
         exact, short_name, as_text, door, again_and_again, at_once, nested, after_a_search,
-        fallback_after_an_approved_one, page_of_a_result, program, command_line,
+        fallback_after_an_approved_one, page_of_a_result, program, recipe, command_line,
     )
 } | OVER_MCP  # fmt: skip
 

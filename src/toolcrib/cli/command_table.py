@@ -25,6 +25,10 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
             "run:run_command",
             "Run a program that calls tools, and print what it prints and its last value.",
         ),
+        "recipes": CommandEntry(
+            "recipes:RECIPES",
+            "Keep programs as tools: save one, review one, look at what models propose.",
+        ),
         "show": CommandEntry(
             "catalog:show_command", "Show one capability in full, with its schema."
         ),

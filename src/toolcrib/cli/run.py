@@ -46,7 +46,7 @@ def run_command(
     if bool(file) == bool(resume) or (resume and check):
         raise ConfigError("name a FILE, or a program that waits with --resume HANDLE, and not both")
     options: GlobalOptions = context.obj
-    given = "" if resume else sys.stdin.read() if file == STDIN else _text_of(Path(file))
+    given = "" if resume else program_text(file)
     with options.crib() as crib:
         if check:
             verdict = crib.check_program(given)
@@ -61,7 +61,11 @@ def run_command(
         raise typer.Exit(1)
 
 
-def _text_of(path: Path) -> str:
+def program_text(file: str) -> str:
+    """The program in a file, or on standard input for `-`. Raises `ConfigError`."""
+    if file == STDIN:
+        return sys.stdin.read()
+    path = Path(file)
     try:
         return path.read_text("utf-8")
     except (OSError, ValueError) as error:

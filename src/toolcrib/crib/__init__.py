@@ -15,6 +15,7 @@
 `live_index`           the index that follows the pool; `crib_index` is its handle: `crib.index`
 `packs`                keeps both in packs for the next start; `pack_files` says where and when,
                        `shared_packs` hands them to other replicas
+`recipes`              programs that are kept as tools: in the pool, and at the operator's desk
 `inventory`            `Inventory`: the pool, what feeds it, and who may see what of it
 `parts`                what the cribs of one process share: a database, models, the tracer
 `tenants`              opens the cribs of other tenants beside one
@@ -29,8 +30,8 @@
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway, the dashboard and the commands reach past the programs' side
 with `inventory_of(crib)`, `searcher_of(crib)`, `events_of(crib)`, `stores_in(crib)`,
-`signatures_in(crib, ...)`, `tracer_in(crib)` and `use_history_of(crib)`; nobody else is promised
-what is there.
+`signatures_in(crib, ...)`, `recipes_of(crib)`, `tracer_in(crib)` and `use_history_of(crib)`; nobody
+else is promised what is there.
 """
 
 from typing import TYPE_CHECKING
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         Crib,
         events_of,
         inventory_of,
+        recipes_of,
         searcher_of,
         signatures_in,
         stores_in,
@@ -63,6 +65,7 @@ else:
                 "Crib",
                 "events_of",
                 "inventory_of",
+                "recipes_of",
                 "searcher_of",
                 "signatures_in",
                 "stores_in",
@@ -89,6 +92,7 @@ __all__ = [
     "events_of",
     "inventory_of",
     "open_tenant",
+    "recipes_of",
     "searcher_of",
     "signatures_in",
     "stores_in",

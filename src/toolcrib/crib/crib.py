@@ -25,6 +25,7 @@ from toolcrib.crib.operator import Operator
 from toolcrib.crib.pack_files import PackFiles
 from toolcrib.crib.packs import Packs
 from toolcrib.crib.parts import CribParts
+from toolcrib.crib.recipes import Recipes
 from toolcrib.crib.searcher import Searcher
 from toolcrib.crib.sessions import Sessions
 from toolcrib.errors import UnknownTool
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         ProgramLimits,
         ProgramOutcome,
         Programs,
+        RecipeDesk,
         ToolSignature,
     )
     from toolcrib.search import Explanation
@@ -120,13 +122,19 @@ class Crib:
         self._followed: FollowedTenant | None = None
         self._made_door: Door | None = None
         self._made_programs: Programs | None = None
+        self._recipes = Recipes(inventory, self._seal_key, lambda: self._make_programs(self._door))
         self._memory_key = token_bytes(32)
         self._making_door = Lock()
         self._searcher = Searcher(inventory, self._live_index, self._advice)
         self._reader = CapabilityReader(inventory, self._advice)
         self._sessions = Sessions(inventory, self._live_index, self._host, self._events.append)
         self._operator = Operator(
-            inventory, self._searcher, lambda: self._door, self._advice, self._rule_file
+            inventory,
+            self._searcher,
+            lambda: self._door,
+            self._advice,
+            self._rule_file,
+            recipes=self._recipes,
         )
 
     @classmethod
@@ -156,6 +164,7 @@ class Crib:
         stores, follower = self._stores, self._parts.follower
         if follower is None:
             self._inventory.open(loop)
+            self._recipes.open()
             return
         from toolcrib.crib.follower import FollowedTenant  # noqa: PLC0415 - for a shared store
         from toolcrib.store import ReplicaStores  # noqa: PLC0415
@@ -166,6 +175,7 @@ class Crib:
                 self._inventory.settings = with_own_servers(self.settings)
             self._share_packs(stores, generation)
             self._inventory.open(loop)
+            self._recipes.open()
             self._followed = FollowedTenant(stores, self._inventory, generation, on_documents)
             follower.follow(self._followed)
 
@@ -403,6 +413,14 @@ class Crib:
         )
         return await self._door.paged(outcome, caller) if paged else outcome
 
+    def propose_recipe(self, program: str, purpose: str, *, caller: Caller = HOST) -> bool:
+        """Propose to keep a program as a tool; `purpose` says what it is for.
+
+        It is for the operator to decide: until then nothing can be called. False if it is too
+        large, or as many wait as may. Raises `StoreError`.
+        """
+        return self._recipes.book.propose(program, purpose, caller.id)
+
     def signature(self, name: str, *, caller: Caller = HOST) -> str:
         """A tool as the typed function that programs call, with its description.
 
@@ -499,6 +517,7 @@ class Crib:
         self._packs.close()
         if self._made_programs:
             self._made_programs.close()
+        self._recipes.close()
         self._inventory.close()
         self._advice.history.close()
         self._live_index.close()
@@ -653,6 +672,11 @@ def searcher_of(crib: Crib) -> Searcher:
 def signatures_in(crib: Crib, names: Iterable[str], caller: Caller) -> Mapping[str, ToolSignature]:
     """Tools as typed functions, for the gateway; not those that the caller may not call."""
     return crib._signatures(caller, names)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+
+
+def recipes_of(crib: Crib) -> RecipeDesk:
+    """The operator's desk for recipes, for the commands. Programs are not promised it."""
+    return crib._recipes.desk  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
 
 
 def use_history_of(crib: Crib) -> UseHistory:

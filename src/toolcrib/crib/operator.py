@@ -12,6 +12,7 @@ from toolcrib.wiring import fit_in_place, policy_of
 
 if TYPE_CHECKING:
     from toolcrib.crib.inventory import Inventory
+    from toolcrib.crib.recipes import Recipes
     from toolcrib.crib.searcher import Searcher
     from toolcrib.execute import Door, RuleFile, Tickets
     from toolcrib.settings import Settings
@@ -21,19 +22,22 @@ if TYPE_CHECKING:
 class Operator:
     """What the operator of a crib sees and decides. Made by `Crib`; never hand it to a model."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what the operator has of a crib
         self,
         inventory: Inventory,
         searcher: Searcher,
         door: Callable[[], Door],
         advice: UseAdvice,
         rule_file: RuleFile,
+        *,
+        recipes: Recipes,
     ) -> None:
         self._inventory = inventory
         self._searcher = searcher
         self._door = door
         self._advice = advice
         self._rule_file = rule_file
+        self._recipes = recipes
 
     @property
     def tickets(self) -> Tickets:
@@ -79,4 +83,5 @@ class Operator:
         self._searcher.take(settings)
         self._door().policy = policy_of(settings, self._rule_file.rules)
         self._inventory.take(settings)
+        self._recipes.open()
         return True

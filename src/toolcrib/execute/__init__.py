@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.execute.approval import Approver, DenyingApprover, approval_needed
+    from toolcrib.execute.approval import Approver, DenyingApprover, approval_needed, running_for
     from toolcrib.execute.arguments import ArgumentCheck, is_little
     from toolcrib.execute.caller import Caller
     from toolcrib.execute.door import CallPolicy, Door
@@ -48,7 +48,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "approval": ("Approver", "DenyingApprover", "approval_needed"),
+            "approval": ("Approver", "DenyingApprover", "approval_needed", "running_for"),
             "arguments": ("ArgumentCheck", "is_little"),
             "caller": ("Caller",),
             "door": ("CallPolicy", "Door"),
@@ -86,4 +86,5 @@ __all__ = [
     "per_request_tools",
     "pointed_at",
     "read_rules",
+    "running_for",
 ]

@@ -5,8 +5,10 @@ Which calls have to be approved is for the rules to say; see `rulebook`.
 
 import asyncio
 import logging
-from contextlib import suppress
-from typing import Protocol
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import NamedTuple, Protocol
 
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.execute.caller import Caller
@@ -31,6 +33,31 @@ class Approver(Protocol):
         Any other value, and any exception, refuses it; a `CallRefused` in its own words.
         """
         ...
+
+
+class CallMaker(NamedTuple):
+    """For whom a call runs, and who approves what it calls in turn."""
+
+    caller: Caller
+    approver: Approver | None
+
+
+_RUNNING_FOR: ContextVar[CallMaker | None] = ContextVar("toolcrib_call_maker", default=None)
+
+
+def running_for() -> CallMaker | None:
+    """Who made the call that runs here, for tools that make calls themselves; None outside one."""
+    return _RUNNING_FOR.get()
+
+
+@contextmanager
+def run_for(caller: Caller, approver: Approver | None) -> Generator[None]:
+    """Have what is called here run for this caller."""
+    token = _RUNNING_FOR.set(CallMaker(caller, approver))
+    try:
+        yield
+    finally:
+        _RUNNING_FOR.reset(token)
 
 
 class DenyingApprover:

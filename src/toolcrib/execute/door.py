@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol, TypeVar
 
-from toolcrib.execute.approval import Approval, Approver
+from toolcrib.execute.approval import Approval, Approver, run_for
 from toolcrib.execute.arguments import CHECK_S, ArgumentCheck, is_little
 from toolcrib.execute.call_record import CallRecord
 from toolcrib.execute.caller import Caller
@@ -183,7 +183,8 @@ class Door:
             patient = timeout_s is None and progress is not None
             place = {"trace": origin.trace, "trace_state": origin.trace_state}
             context = replace(context, roots=caller.roots, patient=patient, **place)
-            outcome = await self._send(admitted, caller, context)
+            with run_for(caller, approver):
+                outcome = await self._send(admitted, caller, context)
         self._tell(record, outcome)
         return outcome
 

@@ -1,10 +1,12 @@
 """A crib as one principal has it: what they see, what they find, what they call."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from toolcrib.crib import Crib, inventory_of, signatures_in
+from toolcrib.errors import StoreError
 from toolcrib.execute import Approver, Caller, VisibleTools
 from toolcrib.gateway.call_channel import CallChannel
 from toolcrib.gateway.client_approver import client_approver
@@ -137,6 +139,11 @@ class CallerView:
             log=channel.log,
             paged=True,
         )
+
+    def propose(self, program: str, purpose: str) -> None:
+        """Propose a program that worked to the operator. What cannot be kept is left out."""
+        with suppress(StoreError):
+            self._crib.propose_recipe(program, purpose, caller=self.principal.caller)
 
     async def resume(
         self, handle: str, channel: CallChannel, origin: EventOrigin = NO_ORIGIN

@@ -78,4 +78,7 @@ class CodeTools:
             outcome = await self._view.resume(handle, channel, origin)
         else:
             outcome = await self._view.run(program, channel, origin)
+            purpose = cast("str", given.get("propose") or "")
+            if purpose and outcome.ok:
+                await asyncio.to_thread(self._view.propose, program, purpose)
         return program_result(outcome, modern=channel.is_modern)

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.pool.entries import remedy
+    from toolcrib.pool.entries import RECIPE_CHANGED, remedy
     from toolcrib.pool.entry_cache import EntryCache
     from toolcrib.pool.entry_table import EntryTable
     from toolcrib.pool.events import TOOLS_UPDATED, EventBus, ToolsUpdated
@@ -46,7 +46,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "entries": ("remedy",),
+            "entries": ("RECIPE_CHANGED", "remedy"),
             "entry_cache": ("EntryCache",),
             "entry_table": ("EntryTable",),
             "events": ("TOOLS_UPDATED", "EventBus", "ToolsUpdated"),
@@ -59,6 +59,7 @@ else:
 
 __all__ = [
     "POOL_FORMAT",
+    "RECIPE_CHANGED",
     "TOOLS_UPDATED",
     "EntryCache",
     "EntryTable",

@@ -20,6 +20,10 @@ REMEDIES: Mapping[State, str] = {
     "disabled": "`toolcrib enable` it, or set `available: true` where it is declared",
     "other_platform": "it does not run on this platform",
 }
+RECIPE_CHANGED = (
+    "a tool that it calls has changed or is gone; the operator has to look: "
+    "`toolcrib recipes review {}`"
+)
 
 
 def pin(capability: Capability) -> str:
@@ -32,6 +36,13 @@ def pin(capability: Capability) -> str:
 def remedy(state: State, source_id: str | None) -> str:
     """What to do about a state of something from this source; nothing if it is ready."""
     return REMEDIES[state].replace("{source}", source_id or "SERVER")
+
+
+def remedy_of(capability: Capability, state: State) -> str:
+    """The same of a capability. A recipe is reviewed by a command of its own."""
+    if state == "changed" and (capability.source, capability.named_by) == ("builtin", "operator"):
+        return RECIPE_CHANGED.format(capability.name)
+    return remedy(state, capability.source_id)
 
 
 def state(capability: Capability, at_source: State) -> State:

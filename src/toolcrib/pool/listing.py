@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 from toolcrib.model import Capability, Entry, State
 from toolcrib.names import NameStems, Origin
-from toolcrib.pool.entries import pin, remedy, state
+from toolcrib.pool.entries import pin, remedy_of, state
 from toolcrib.sources import IncrementalSource, Source, StampedSource
 from toolcrib.strict_json import json_digest
 
@@ -112,7 +112,7 @@ class GivenEntry(Entry):
         put("name", name)
         put("bare", listed.given.name)
         put("state", listed.state)
-        put("remedy", remedy(listed.state, listed.given.source_id))
+        put("remedy", remedy_of(listed.given, listed.state))
         put("overlaps", overlaps)
         put("_listed", listed)
         put("_named", None)

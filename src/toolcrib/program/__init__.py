@@ -18,6 +18,9 @@ the program; only what it prints and its last value go back.
     values       between JSON and what a program has
     outcome      what comes back: `ProgramOutcome`, with each call and what became of it
     programs     `Programs`: all of it, for a crib
+    recipe       a program that the operator keeps as a tool, with typed inputs
+    recipe_book  where recipes are kept, sealed, and what models propose
+    recipe_source  recipes as tools, and the operator's desk for them
 
 It is not a second way to a tool: each call is one of `toolcrib.execute`, with every gate.
 """
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
         ProgramTool,
     )
     from toolcrib.program.programs import ProgramHost, Programs
+    from toolcrib.program.recipe import Recipe
+    from toolcrib.program.recipe_book import RecipeBook, RecipeProposal
+    from toolcrib.program.recipe_source import RecipeDesk, RecipeSource, RecipeStatus
     from toolcrib.program.sandbox import engine_version
     from toolcrib.program.signatures import ToolSignature
     from toolcrib.program.suspension import Suspensions
@@ -54,6 +60,9 @@ else:
                 "ProgramTool",
             ),
             "programs": ("ProgramHost", "Programs"),
+            "recipe": ("Recipe",),
+            "recipe_book": ("RecipeBook", "RecipeProposal"),
+            "recipe_source": ("RecipeDesk", "RecipeSource", "RecipeStatus"),
             "sandbox": ("engine_version",),
             "signatures": ("ToolSignature",),
             "suspension": ("Suspensions",),
@@ -70,6 +79,12 @@ __all__ = [
     "ProgramProblem",
     "ProgramTool",
     "Programs",
+    "Recipe",
+    "RecipeBook",
+    "RecipeDesk",
+    "RecipeProposal",
+    "RecipeSource",
+    "RecipeStatus",
     "Suspensions",
     "ToolSignature",
     "engine_version",

@@ -7,11 +7,16 @@ is no problem: the door checks the arguments of each call.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from toolcrib.execute import CallRefused, check_state
+from toolcrib.model import Json, JsonObject, ToolInfo
+from toolcrib.pool import RECIPE_CHANGED
 from toolcrib.program.outcome import ProgramCheck, ProgramProblem, ProgramTool
+from toolcrib.program.recipe import Recipe, is_recipe
 from toolcrib.program.sandbox import Diagnostic, Failed, ProgramProcess, Rejected
+from toolcrib.program.signatures import ToolSignature
 from toolcrib.program.tool_table import Mentioned, ToolTable
 from toolcrib.text import nearest_names, printable
 
@@ -20,6 +25,7 @@ MOST_PROBLEMS = 10
 MOST_SIGNATURES = 5
 MOST_NEAREST = 5
 LONGEST_MESSAGE = 500
+_NO_RECIPES = "a recipe calls no other recipe: write the lines of that one here"
 
 _METHOD = re.compile(r"`_(\w+)\.(\w+)`")
 _GROUP = re.compile(r"Object of type `_(\w+)`")
@@ -37,16 +43,53 @@ _REMEDIES = (
 
 
 class ProgramReading(NamedTuple):
-    """A program, and what its words mean to its caller."""
+    """A program, and what its words mean to its caller.
+
+    `inputs` are variables that it has from the beginning; `stubs` says their types.
+    """
 
     program: str
     table: ToolTable
     mentioned: Mentioned
+    inputs: Mapping[str, Json] = {}
+    stubs: str = ""
 
 
 def read_program(program: str, table: ToolTable) -> ProgramReading:
     """What a program may call; nothing of it is run, or read as code."""
     return ProgramReading(program, table, table.mentioned(program[:MOST_PROGRAM]))
+
+
+def recipe_reading(recipe: Recipe, arguments: JsonObject, table: ToolTable) -> ProgramReading:
+    """A recipe with its inputs, and its tools as this caller has them. Raises `CallRefused`.
+
+    Each is the one that the recipe was saved with, under the same function.
+    """
+    found = [table.signature_of(each.name) for each in recipe.tools]
+    for each, signature in zip(recipe.tools, found, strict=True):
+        entry = table.groups.entries.get(each.name)
+        if entry is None or entry.pin != each.pin or (signature and signature.path != each.path):
+            todo = RECIPE_CHANGED.format(recipe.name)
+            raise CallRefused("changed", "state", f"{recipe.name!r} cannot be called now: {todo}")
+        if signature is None:
+            message = f"this caller may not call all that {recipe.name!r} calls; ask the operator"
+            raise CallRefused("not_allowed", "rights", message)
+        check_state(entry, each.pin)
+    tools = tuple(filter(None, found))
+    groups = tuple(dict.fromkeys(each.group for each in tools))
+    values = recipe.values(arguments)
+    stubs = _input_stubs(recipe.info)
+    return ProgramReading(recipe.program, table, Mentioned(groups, tools, {}), values, stubs)
+
+
+def for_recipe(reading: ProgramReading, parameters: JsonObject) -> ProgramReading:
+    """A program as that of a recipe: with inputs, and without other recipes."""
+    mentioned = reading.mentioned
+    tools = tuple(each for each in mentioned.tools if not is_recipe(each.tool))
+    recipes = {each.path: _NO_RECIPES for each in mentioned.tools if is_recipe(each.tool)}
+    stubs = _input_stubs(ToolInfo(name="recipe", description="", parameters=parameters))
+    fewer = Mentioned(mentioned.groups, tools, {**mentioned.refused, **recipes})
+    return reading._replace(mentioned=fewer, stubs=stubs)
 
 
 def check_program(
@@ -63,16 +106,23 @@ def check_program(
     if len(reading.program) > MOST_PROGRAM:
         most = f"it has {len(reading.program):,} characters; {MOST_PROGRAM:,} is the most"
         return ProgramCheck(problems=(ProgramProblem(0, most),))
-    step = process.check(reading.program, reading.mentioned.groups)
+    groups, inputs = reading.mentioned.groups, reading.inputs
+    step = process.check(reading.program, groups, inputs)
     if isinstance(step, Rejected):
         sure = [each for each in step.diagnostics if not _is_doubtful(each)]
         if sure:
             return _rejected(tools, reading, sure)
-        step = process.check(reading.program, reading.mentioned.groups, checked=True)
+        step = process.check(reading.program, groups, inputs, checked=True)
     if isinstance(step, Failed):
         problem = ProgramProblem(step.line, printable(step.message[:LONGEST_MESSAGE]))
         return ProgramCheck(tools, (problem,))
     return ProgramCheck(tools)
+
+
+def _input_stubs(tool: ToolInfo) -> str:
+    """The parameters of a tool as variables with types: the inputs of a recipe."""
+    parameters = ToolSignature("", "", tool).parameters
+    return "".join(f"{each.name}: {each.type}\n" for each in parameters if each.key)
 
 
 def _is_doubtful(each: Diagnostic) -> bool:

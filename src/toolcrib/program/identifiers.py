@@ -50,6 +50,11 @@ def identifier(text: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
+def is_taken(name: str) -> bool:
+    """Whether a name means something else in programs: a builtin, a module, `tools`."""
+    return name in _TAKEN
+
+
 def group_name(source_id: str) -> str:
     """The name of a server or an app in programs; `time_` where a module has the plain one."""
     name = identifier(source_id)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from toolcrib.model import Json, Outcome, PermissionKind
+from toolcrib.model import Effect, Json, Outcome, PermissionKind
 
 CallEffect = Literal["done", "failed", "unknown", "refused", "waiting"]
 """`refused`: it was not sent. `waiting`: it needs a person, and was not sent yet."""
@@ -95,3 +95,11 @@ class ProgramOutcome(Outcome):
     printed: str = ""
     calls: tuple[ProgramCall, ...] = ()
     suspended: str = ""
+
+
+def effect_of(calls: tuple[ProgramCall, ...]) -> Effect:
+    """What became of a program that failed: of its calls the one that matters most."""
+    effects = {call.effect for call in calls}
+    if "unknown" in effects:
+        return "unknown"
+    return "failed" if effects & {"done", "failed"} else "not_sent"

@@ -6,19 +6,28 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 from typing import Protocol, TypeVar
 
 from toolcrib.errors import StoreError
 from toolcrib.execute import Approver, Caller, Tickets
-from toolcrib.model import CallError, Effect, EntryGroups, JsonObject, Outcome
-from toolcrib.program.check import ProgramReading, check_program, read_program
+from toolcrib.model import CallError, EntryGroups, JsonObject, Outcome
+from toolcrib.program.check import (
+    ProgramReading,
+    check_program,
+    for_recipe,
+    read_program,
+    recipe_reading,
+)
 from toolcrib.program.listeners import ProgramListeners
 from toolcrib.program.outcome import (
     ProgramCall,
     ProgramCheck,
     ProgramLimits,
     ProgramOutcome,
+    effect_of,
 )
+from toolcrib.program.recipe import HANDLE, Recipe
 from toolcrib.program.run import ProgramRun
 from toolcrib.program.sandbox import Blocked, Ended, Failed, ProgramProcess, Sandbox, Step
 from toolcrib.program.signatures import ToolSignature, checked_text
@@ -90,6 +99,7 @@ class Programs:
     def __init__(self, host: ProgramHost, at_once: int) -> None:
         self._host = host
         self._sandbox = Sandbox(at_once)
+        self._keeping = Lock()
         self._opening = ThreadPoolExecutor(OPENING_THREADS, "toolcrib-program-open")
         self._running = ThreadPoolExecutor(at_once, "toolcrib-program")
 
@@ -99,9 +109,24 @@ class Programs:
         found = ((name, table.signature_of(name)) for name in names)
         return {name: signature for name, signature in found if signature}
 
+    def group_names(self, caller: Caller) -> Sequence[str]:
+        """The groups in which there is anything for this caller."""
+        return ToolTable(self._host.groups(), caller).group_names()
+
     def check(self, program: str, caller: Caller, limits: ProgramLimits) -> ProgramCheck:
         """The verdict on a program. Nothing of it is run, and nothing is called."""
-        reading = self._read(program, caller)
+        return self._checked(self._read(program, caller), caller, limits)
+
+    def check_recipe(
+        self, program: str, parameters: JsonObject, caller: Caller, limits: ProgramLimits
+    ) -> tuple[ProgramCheck, Sequence[ToolSignature]]:
+        """The same of a program with inputs, and the tools that it may call. No recipe is one."""
+        reading = for_recipe(self._read(program, caller), parameters)
+        return self._checked(reading, caller, limits), reading.mentioned.tools
+
+    def _checked(
+        self, reading: ProgramReading, caller: Caller, limits: ProgramLimits
+    ) -> ProgramCheck:
         process = self._open(limits, reading)
         try:
             return check_program(reading, process, partial(self._asks, caller))
@@ -117,8 +142,38 @@ class Programs:
         listeners: ProgramListeners,
     ) -> ProgramOutcome:
         """Check a program, and run it if it is ok. What a model writes never raises."""
-        reading = self._read(program, caller)
+        return await self._run(self._read(program, caller), caller, limits, approver, listeners)
 
+    async def run_recipe(  # noqa: PLR0913 - what a run has, each by its name
+        self,
+        recipe: Recipe,
+        arguments: JsonObject,
+        caller: Caller,
+        limits: ProgramLimits,
+        *,
+        approver: Approver | None,
+        listeners: ProgramListeners,
+    ) -> ProgramOutcome:
+        """Run a recipe, or go on with it where the same call of this caller waits for a person.
+
+        Raises `CallRefused` if its tools are not what they were, or not all for this caller.
+        """
+        reading = recipe_reading(recipe, arguments, ToolTable(self._host.groups(), caller))
+        handle = recipe.handle(arguments, caller.id)
+        if await asyncio.to_thread(self._host.suspensions.look, handle, caller.id):
+            return await self._resume(handle, caller, limits, approver, listeners)
+        return await self._run(reading, caller, limits, approver, listeners, handle=handle)
+
+    async def _run(  # noqa: PLR0913 - what a run has
+        self,
+        reading: ProgramReading,
+        caller: Caller,
+        limits: ProgramLimits,
+        approver: Approver | None,
+        listeners: ProgramListeners,
+        *,
+        handle: str = "",
+    ) -> ProgramOutcome:
         async def started(process: ProgramProcess) -> ProgramOutcome:
             asks = partial(self._asks, caller)
             check = await self._in_thread(partial(check_program, reading, process, asks))
@@ -129,7 +184,7 @@ class Programs:
                 for each in reading.mentioned.tools
             }
             call = partial(self._host.call, caller=caller, approver=approver, listeners=listeners)
-            run = ProgramRun(process, functions, call, limits, self._in_thread)
+            run = ProgramRun(process, functions, call, limits, self._in_thread, handle)
             first = await self._in_thread(process.start)
             return await self._driven(run, first, caller)
 
@@ -147,6 +202,18 @@ class Programs:
 
         It goes on once, for one of all who ask. Raises `StoreError`.
         """
+        if handle.startswith(HANDLE):  # the recipe itself is checked before it goes on
+            return _gone()
+        return await self._resume(handle, caller, limits, approver, listeners)
+
+    async def _resume(
+        self,
+        handle: str,
+        caller: Caller,
+        limits: ProgramLimits,
+        approver: Approver | None,
+        listeners: ProgramListeners,
+    ) -> ProgramOutcome:
         suspensions = self._host.suspensions
         kept = await asyncio.to_thread(suspensions.look, handle, caller.id)
         if kept is None:
@@ -161,6 +228,7 @@ class Programs:
                 return _gone()
             call = partial(self._host.call, caller=caller, approver=approver, listeners=listeners)
             run = ProgramRun(process, kept.functions, call, limits, self._in_thread)
+            run.handle = handle if handle.startswith(HANDLE) else ""
             run.printed_before = kept.printed
             run.made |= kept.calls
             for id, waiting in kept.waiting.items():
@@ -220,13 +288,17 @@ class Programs:
         return [id for id, each in waiting if not tickets.extend(each.ticket, lasts_s)]
 
     def _suspend(self, run: ProgramRun, caller: Caller) -> ProgramOutcome | None:
-        """Keep a program that waits for a person; None if it is too large.
+        """Keep a program that waits for a person; None if it is too large, or its handle is taken.
 
         The process is done with it by then: it goes on in another.
         """
         process, state = run.process, run.process.dump()
         kept = Suspension(run.functions, process.groups, run.made, run.waiting, run.printed, state)
-        handle = self._host.suspensions.keep(kept, caller.id, run.limits.suspended_s)
+        suspensions, lasts_s = self._host.suspensions, run.limits.suspended_s
+        with self._keeping:
+            if run.handle and suspensions.look(run.handle, caller.id):
+                return None  # the same call came twice at once, and the other one waits
+            handle = suspensions.keep(kept, caller.id, lasts_s, run.handle)
         return _waiting(handle, run.waiting, run.printed, run.made) if handle else None
 
     def _states(self, kept: Suspension) -> Mapping[int, TicketState]:
@@ -240,7 +312,8 @@ class Programs:
         if reading is None:
             return self._sandbox.open(limits)
         mentioned = reading.mentioned
-        return self._sandbox.open(limits, checked_text(mentioned.tools, mentioned.groups))
+        stubs = checked_text(mentioned.tools, mentioned.groups) + reading.stubs
+        return self._sandbox.open(limits, stubs)
 
     def _asks(self, caller: Caller, name: str) -> bool:
         return self._host.asks(name, caller)
@@ -261,9 +334,11 @@ def _waiting(
 ) -> ProgramOutcome:
     """That a program waits, for whom, and how it goes on."""
     named = ", ".join(f"{each.function.name} (ticket {each.ticket})" for each in waiting.values())
+    again = handle.startswith(HANDLE)
+    how = "make the same call again" if again else f"resume it with the handle {handle}"
     message = (
         f"the program waits for the operator's approval: {named}. It goes on where it is: once the"
-        f" approval is given, resume it with the handle {handle}"
+        f" approval is given, {how}"
     )
     ticket = next(each.ticket for each in waiting.values())
     error = CallError("approval_needed", "approval", message, ticket=ticket)
@@ -284,15 +359,7 @@ def _outcome(last: Step, printed: str, made: Iterable[ProgramCall]) -> ProgramOu
         case Failed():
             where = f"line {last.line}: " if last.line else ""
             message = where + printable(last.message[:LONGEST_MESSAGE])
-            error = CallError(last.code, "call", message, effect=_effect_of(calls))
+            error = CallError(last.code, "call", message, effect=effect_of(calls))
             return ProgramOutcome(printed or None, error=error, printed=printed, calls=calls)
         case _:
             raise AssertionError(f"a program does not end with {last}")
-
-
-def _effect_of(calls: tuple[ProgramCall, ...]) -> Effect:
-    """What became of a program that failed: of its calls the one that matters most."""
-    effects = {call.effect for call in calls}
-    if "unknown" in effects:
-        return "unknown"
-    return "failed" if effects & {"done", "failed"} else "not_sent"

@@ -50,13 +50,17 @@ class InThread(Protocol):
 
 @dataclass
 class ProgramRun:
-    """The run of one program. `functions` are those that it may call, by path."""
+    """The run of one program. `functions` are those that it may call, by path.
+
+    `handle` is the one that it has to wait under; "" for any.
+    """
 
     process: ProgramProcess
     functions: Mapping[str, ProgramFunction]
     call: CallFromProgram
     limits: ProgramLimits
     in_thread: InThread
+    handle: str = ""
     printed_before: str = ""
     made: dict[int, ProgramCall] = field(default_factory=dict[int, ProgramCall])
     waiting: dict[int, CallAwaitingApproval] = field(

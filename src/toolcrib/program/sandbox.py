@@ -168,15 +168,24 @@ class ProgramProcess:
         """The groups that its program may use."""
         return tuple(self._groups.values())
 
-    def check(self, program: str, groups: Collection[str], *, checked: bool = False) -> Step:
+    def check(
+        self,
+        program: str,
+        groups: Collection[str],
+        variables: Mapping[str, Json],
+        *,
+        checked: bool = False,
+    ) -> Step:
         """Check a program that may use these groups: `Checked`, `Rejected` or `Failed`.
+
+        `variables` are there before its first line.
 
         `checked`: somebody has looked at what the type checker says; it is not asked again.
         """
         monty = _monty()
         self._groups = {_group_id(group): group for group in groups}
         kind = monty.ClassType(_Group, id=_GROUPS)
-        inputs = {
+        inputs = dict(variables) | {
             group: monty.ClassInstance(_Group(), id=id, class_type=kind)
             for id, group in self._groups.items()
         }

@@ -75,9 +75,9 @@ class Suspensions:
         self._tenant = tenant
         self._clock = clock
 
-    def keep(self, suspension: Suspension, caller: str, lasts_s: float) -> str:
-        """The handle under which it waits; "" if it is too large to be kept."""
-        handle = secrets.token_urlsafe(9)
+    def keep(self, suspension: Suspension, caller: str, lasts_s: float, handle: str = "") -> str:
+        """The handle under which it waits, a new one or this; "" if it is too large to be kept."""
+        handle = handle or secrets.token_urlsafe(9)
         body = _written(suspension, self._clock() + lasts_s)
         content = self._mac(handle, caller, body) + body
         kept = self._open_store().keep_suspension(handle, caller, content, lasts_s)
