@@ -73,7 +73,7 @@ extras: $(VENV)/.extras ## Test what needs optional packages (installs PyTorch)
 
 release: $(VENV)/.release ## Build and check what a release consists of (dist/), and install it in every usual way
 	$(BIN)/python scripts/build_release.py
-	TOOLCRIB_DIST=dist $(BIN)/python -m pytest -m release tests/release --numprocesses=2 $(ARGS)
+	TOOLCRIB_DIST=dist $(BIN)/python -m pytest -m release tests/release --numprocesses=4 $(ARGS)
 
 shape: $(VENV)/.created ## Print the shape of the code next to that of its peers
 	@$(BIN)/python scripts/shape.py $(ARGS)

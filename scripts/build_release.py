@@ -44,7 +44,7 @@ def build(folder: Path) -> list[Path]:
         capture_output=True,
         text=True,
     ).stdout.strip()
-    made = {"SOURCE_DATE_EPOCH": seconds}
+    made = {"SOURCE_DATE_EPOCH": seconds, **uv_settings()}
     run(sys.executable, "-m", "build", "--installer", "uv", "--outdir", folder, env=made)
     files = sorted(folder.iterdir())
     run(sys.executable, "-m", "twine", "check", "--strict", *files)
