@@ -3,14 +3,14 @@
 python -m benchmarks.install_size [--wheel dist/toolcrib-VERSION-py3-none-any.whl] [REQUIREMENT ...]
 
 Installs by `pip install --target` into a folder that is gone afterwards, without compiled files,
-and counts the bytes of the files that each package records. A requirement such as `toolcrib[postgres]`
-is measured in place of the plain package. Without `--wheel` it is built from this folder.
+and counts the bytes of the files that each package records. A requirement such as
+`toolcrib[postgres]` is measured in place of the plain package. Without `--wheel` it is built from this folder.
 """
 
 import argparse
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
@@ -41,8 +41,15 @@ def install(wanted: Sequence[str], target: Path) -> None:
 
 def packages(folder: Path, extras: frozenset[str] = frozenset()) -> list[InstalledPackage]:
     """Those in a folder, the largest first. `extras` are those of Toolcrib that were asked for."""
-    found = {canonicalize_name(each.name): each for each in distributions(path=[str(folder)])}
-    wants = {name: _wants(each, extras) for name, each in found.items()}
+    found = {str(canonicalize_name(each.name)): each for each in distributions(path=[str(folder)])}
+    asked = {"toolcrib": {*extras}}
+    for each in found.values():  # so that those of `pyjwt[crypto]` count as wanted by pyjwt
+        for wanted in _requirements(each, ()):
+            asked.setdefault(str(canonicalize_name(wanted.name)), set()).update(wanted.extras)
+    wants = {
+        name: {str(canonicalize_name(one.name)) for one in _requirements(each, asked.get(name, ()))}
+        for name, each in found.items()
+    }
     listed = [
         InstalledPackage(
             name,
@@ -55,15 +62,15 @@ def packages(folder: Path, extras: frozenset[str] = frozenset()) -> list[Install
     return sorted(listed, key=lambda each: -each.size)
 
 
-def _wants(package: Distribution, extras: frozenset[str]) -> set[str]:
-    asked = extras if package.name == "toolcrib" else frozenset[str]()
+def _requirements(package: Distribution, extras: Iterable[str]) -> list[Requirement]:
+    """What it asks for on this machine, with these extras."""
     read = [Requirement(line) for line in package.requires or ()]
-    return {
-        str(canonicalize_name(each.name))
+    return [
+        each
         for each in read
         if each.marker is None
-        or any(each.marker.evaluate({"extra": extra}) for extra in ("", *asked))
-    }
+        or any(each.marker.evaluate({"extra": extra}) for extra in ("", *extras))
+    ]
 
 
 def _size(package: Distribution) -> int:
