@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test clients browser postgres soak check format bench extras shape clean
+.PHONY: help run test clients browser postgres soak check format bench extras release shape clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -73,6 +73,10 @@ bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...)
 extras: $(VENV)/.extras ## Test what needs optional packages (installs PyTorch)
 	$(BIN)/python -m pytest -m extras tests/benchmarks tests/embed tests/training --numprocesses=2 --dist=worksteal $(ARGS)
 
+release: $(VENV)/.release ## Build and check what a release consists of (dist/), and install it in every usual way
+	$(BIN)/python scripts/build_release.py
+	TOOLCRIB_DIST=dist $(BIN)/python -m pytest -m release tests/release --numprocesses=4 $(ARGS)
+
 shape: $(VENV)/.created ## Print the shape of the code next to that of its peers
 	@$(BIN)/python scripts/shape.py $(ARGS)
 
@@ -98,6 +102,10 @@ $(VENV)/.package: pyproject.toml | $(VENV)/.created
 $(VENV)/.dev: pyproject.toml | $(VENV)/.created
 	@echo "Installing Toolcrib and what its tests and checks need into $(VENV)"
 	@$(INSTALL) --editable . --group dev && touch $@ $(VENV)/.package
+
+$(VENV)/.release: pyproject.toml | $(VENV)/.dev
+	@echo "Installing what builds and installs a release into $(VENV)"
+	@$(INSTALL) --group release && touch $@
 
 $(VENV)/.browser: pyproject.toml | $(VENV)/.dev
 	@echo "Installing what drives a browser into $(VENV)"

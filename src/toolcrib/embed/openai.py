@@ -15,7 +15,7 @@ from threading import Lock, Thread
 from typing import TypeVar, cast
 from weakref import finalize
 
-import httpx
+import httpx2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -137,7 +137,7 @@ class EmbeddingsEndpoint:
         """Raises `ConfigError` for an address or a key that cannot be used."""
         self._url = _url(base_url)
         self._key = _key(api_key)
-        self._client: httpx.Client | None = None
+        self._client: httpx2.Client | None = None
         self._opening = Lock()
         self.name = _without_secrets(self._url)
 
@@ -148,11 +148,11 @@ class EmbeddingsEndpoint:
         """
         try:
             response = self._response(body, ends - time.monotonic())
-        except (TimeoutError, httpx.TimeoutException):
+        except (TimeoutError, httpx2.TimeoutException):
             raise self.error("no answer in time", "try again, or raise the timeout") from None
-        except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
+        except (httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
             raise TransientError(f"no connection ({error})", "check the address") from error
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise self.error(type(error).__name__, "check the address") from error
         return self._content(response)
 
@@ -166,13 +166,13 @@ class EmbeddingsEndpoint:
                 self._client.close()
             self._client = None
 
-    def _response(self, body: bytes, left_s: float) -> httpx.Response:
+    def _response(self, body: bytes, left_s: float) -> httpx2.Response:
         if left_s <= 0:
             raise TimeoutError
         client = self._open()
         return call_within(left_s, lambda: client.post(self._url, content=body, timeout=left_s))
 
-    def _content(self, response: httpx.Response) -> bytes:
+    def _content(self, response: httpx2.Response) -> bytes:
         """The body of a success; a redirect is none."""
         if response.is_success:
             return response.content
@@ -183,15 +183,15 @@ class EmbeddingsEndpoint:
             raise TransientError(cause, remedy, _retry_after(response))
         raise self.error(cause, remedy)
 
-    def _quote(self, response: httpx.Response) -> str:
+    def _quote(self, response: httpx2.Response) -> str:
         """The beginning of the server's answer, in one line and without the key."""
         text = Redactor([self._key]).text(" ".join(response.text.split()))
         return f" ({text[:LONGEST_QUOTE]})" if text else ""
 
-    def _open(self) -> httpx.Client:
+    def _open(self) -> httpx2.Client:
         with self._opening:
             if not self._client:
-                self._client = httpx.Client(headers=self._headers(), trust_env=False)
+                self._client = httpx2.Client(headers=self._headers(), trust_env=False)
                 finalize(self, self._client.close)
             return self._client
 
@@ -266,17 +266,17 @@ def _by_index(data: object) -> dict[object, object]:
     return found
 
 
-def _url(base_url: str) -> httpx.URL:
+def _url(base_url: str) -> httpx2.URL:
     try:
-        url = httpx.URL(base_url)
-    except httpx.InvalidURL:  # its message may quote a password
+        url = httpx2.URL(base_url)
+    except httpx2.InvalidURL:  # its message may quote a password
         raise ConfigError("the embedder's url is not an address; give one") from None
     if url.scheme not in {"http", "https"} or not url.host:
         raise ConfigError("the embedder's url is not an http or https address; give one")
     return url.copy_with(path=url.path.rstrip("/") + "/embeddings")
 
 
-def _without_secrets(url: httpx.URL) -> str:
+def _without_secrets(url: httpx2.URL) -> str:
     host = url.netloc.decode().rpartition("@")[2]
     return f"{url.scheme}://{host}{url.path}"
 
@@ -288,7 +288,7 @@ def _key(api_key: str | None) -> str:
     return key
 
 
-def _retry_after(response: httpx.Response) -> float:
+def _retry_after(response: httpx2.Response) -> float:
     """The seconds the server asks to wait, within bounds; 0 without any. A date is not read."""
     seconds = response.headers.get("Retry-After", "")
     return min(float(seconds), LONGEST_RETRY_AFTER_S) if seconds.isdecimal() else 0.0

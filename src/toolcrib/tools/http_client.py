@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
-import httpx
+import httpx2
 
 MAX_BYTES = 2 * 1024 * 1024
 MAX_REDIRECTS = 5
@@ -34,12 +34,12 @@ class HttpPage:
 
 
 async def fetch(url: str, *, allow_private: bool = False) -> HttpPage:
-    """GET a page over http or https. Raises `ValueError`, `TimeoutError` or `httpx.HTTPError`.
+    """GET a page over http or https. Raises `ValueError`, `TimeoutError` or `httpx2.HTTPError`.
 
     `allow_private` is for whoever wires tools, never for a model.
     """
     async with asyncio.timeout(TIMEOUT_S):
-        target = httpx.URL(url)
+        target = httpx2.URL(url)
         for _ in range(MAX_REDIRECTS + 1):
             answer = await _get(target, allow_private=allow_private)
             if isinstance(answer, HttpPage):
@@ -48,7 +48,7 @@ async def fetch(url: str, *, allow_private: bool = False) -> HttpPage:
     raise ValueError(f"{url} redirects more than {MAX_REDIRECTS} times; give the final address")
 
 
-async def _get(url: httpx.URL, *, allow_private: bool) -> HttpPage | httpx.URL:
+async def _get(url: httpx2.URL, *, allow_private: bool) -> HttpPage | httpx2.URL:
     """The page at exactly this address, or the address that it redirects to."""
     if url.scheme not in {"http", "https"} or not url.host:
         raise ValueError(f"{url} is not an http or https address; give one")
@@ -56,13 +56,13 @@ async def _get(url: httpx.URL, *, allow_private: bool) -> HttpPage | httpx.URL:
     headers = {"Host": url.netloc.decode(), "User-Agent": "toolcrib", "Accept-Encoding": "identity"}
     name = {"sni_hostname": url.raw_host.decode()}
     async with (
-        httpx.AsyncClient(trust_env=False) as client,
+        httpx2.AsyncClient(trust_env=False) as client,
         client.stream("GET", pinned, headers=headers, extensions=name) as response,
     ):
         return await _read(response, url)
 
 
-async def _read(response: httpx.Response, url: httpx.URL) -> HttpPage | httpx.URL:
+async def _read(response: httpx2.Response, url: httpx2.URL) -> HttpPage | httpx2.URL:
     if response.has_redirect_location:
         return url.join(response.headers["Location"])
     content = bytearray()
@@ -80,7 +80,7 @@ async def _read(response: httpx.Response, url: httpx.URL) -> HttpPage | httpx.UR
     )
 
 
-async def _resolve(url: httpx.URL, *, allow_private: bool) -> str:
+async def _resolve(url: httpx2.URL, *, allow_private: bool) -> str:
     """One address of the host, IPv4 before IPv6. A private one among them refuses them all."""
     loop = asyncio.get_running_loop()
     try:

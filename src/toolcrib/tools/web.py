@@ -41,7 +41,7 @@ async def fetch_url(
         raw: Whether to return a web page as HTML, not as the text that a reader sees.
         max_characters: How much of the text to return at most.
     """
-    from toolcrib.tools.http_client import fetch  # noqa: PLC0415 - httpx is slow to load, seldom needed
+    from toolcrib.tools.http_client import fetch  # noqa: PLC0415 - httpx2 is slow to load, seldom needed
 
     page = await fetch(url)
     if page.content_type and not _is_text(page.content_type):
