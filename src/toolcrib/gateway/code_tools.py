@@ -15,12 +15,11 @@ from toolcrib.gateway.fixed_tools import TOO_MANY, UNAVAILABLE_KEY, read_page
 from toolcrib.gateway.sdk import Result
 from toolcrib.gateway.tool_results import outcome_result, program_result, text_result
 from toolcrib.model import JsonObject, Kind
-from toolcrib.session import read_run, stub_text
+from toolcrib.session import RunRequest, read_run, stub_text
 from toolcrib.text import most_tokens
 
 FUNCTIONS_KEY = "toolcrib/functions"
 
-_ONE_OF_TWO = "a run needs a `program`, or the `handle` of one that waits, and not both"
 _MAY_NOT_RUN = "this caller may search, and not run programs; ask the operator for it"
 
 
@@ -66,16 +65,11 @@ class CodeTools:
         )
 
     async def _run(self, given: JsonObject, channel: CallChannel) -> Result:
-        program = cast("str", given.get("program") or "")
-        handle = cast("str", given.get("handle") or "")
         if not self._view.principal.may_call:
             raise CallRefused("not_allowed", "rights", _MAY_NOT_RUN)
-        if bool(program) == bool(handle):
-            schema = CODE_TOOLS[RUN].parameters
-            raise CallRefused("bad_arguments", "arguments", _ONE_OF_TWO, schema=schema)
-        origin = origin_of(channel.context)
-        if handle:
-            outcome = await self._view.resume(handle, channel, origin)
+        asked, origin = RunRequest.of(given), origin_of(channel.context)
+        if asked.handle:
+            outcome = await self._view.resume(asked.handle, channel, origin)
         else:
-            outcome = await self._view.run(program, channel, origin)
+            outcome = await self._view.run(asked.program, channel, origin)
         return program_result(outcome, modern=channel.is_modern)

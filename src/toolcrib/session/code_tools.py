@@ -7,10 +7,13 @@ is named in the program, so nothing is listed or revealed for it.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from toolcrib.model import CALLABLE_STATES, Answer, Hit, Json, JsonObject, ToolInfo
+from toolcrib.execute import CallRefused
+from toolcrib.model import CALLABLE_STATES, Answer, Hit, Json, JsonObject, Outcome, ToolInfo
 from toolcrib.session.search_result import (
     MORE,
     READ,
@@ -20,13 +23,12 @@ from toolcrib.session.search_result import (
     query_line,
     way_on,
 )
-from toolcrib.session.search_tool import define_search_tool
+from toolcrib.session.search_tool import RUN_TOOL_NAME, SEARCH_TOOL_NAME, define_search_tool
+from toolcrib.strict_json import NotJson, read_json
 from toolcrib.text import most_tokens
 
 if TYPE_CHECKING:
-    from toolcrib.program import ToolSignature
-
-RUN_TOOL_NAME: Final = "tool_run"
+    from toolcrib.program import ProgramCall, ToolSignature
 
 _PROGRAM_KEYS = ("program", "code", "script")
 _FENCED = re.compile(r"\A\s*```[A-Za-z0-9]*\n(.*?)\n?```\s*\Z", re.DOTALL)
@@ -70,6 +72,27 @@ RUN_TOOL: Final = ToolInfo(
 )
 """The same for every session and every principal, as the search tool."""
 
+CODE_TOOLS: Final = (CODE_SEARCH_TOOL, RUN_TOOL)
+"""The tools of a session in code mode, beside those that are never deferred."""
+
+_ONE_OF_TWO = "a run needs a `program`, or the `handle` of one that waits, and not both"
+
+
+class RunRequest(NamedTuple):
+    """What a model asks `tool_run` for: to run a program, or to go on with one. One is empty."""
+
+    program: str
+    handle: str
+
+    @classmethod
+    def of(cls, arguments: JsonObject) -> "RunRequest":
+        """The request of arguments that fit the schema. Raises `CallRefused` for both or none."""
+        program, handle = (cast("str", arguments.get(key) or "") for key in ("program", "handle"))
+        if bool(program) == bool(handle):
+            schema = RUN_TOOL.parameters
+            raise CallRefused("bad_arguments", "arguments", _ONE_OF_TWO, schema=schema)
+        return cls(program, handle)
+
 
 def read_run(given: JsonObject) -> JsonObject:
     """The arguments of a run, with the usual slips put right: another key, a fence around it."""
@@ -78,6 +101,53 @@ def read_run(given: JsonObject) -> JsonObject:
     if isinstance(program, str) and (fenced := _FENCED.match(program)):
         program = fenced[1]
     return rest if program is None else {**rest, "program": program}
+
+
+def read_run_request(
+    arguments: JsonObject | str, check: Callable[[ToolInfo, JsonObject | str], JsonObject]
+) -> RunRequest:
+    """What the arguments of a run ask for; `check` is as `Host` has it. Raises `CallRefused`."""
+    given = arguments
+    if isinstance(arguments, str):
+        with suppress(NotJson):
+            given = cast("JsonObject | str", read_json(arguments))
+    return RunRequest.of(check(RUN_TOOL, read_run(given) if isinstance(given, Mapping) else given))
+
+
+def only_in_programs(tool: ToolInfo, signatures: "Mapping[str, ToolSignature]") -> CallRefused:
+    """The refusal of a tool that programs alone call, with the function that it is."""
+    found = signatures.get(tool.name)
+    how = f" as {found.line}" if found else ""
+    message = (
+        f"{tool.name!r} is called in programs: give `{RUN_TOOL_NAME}` one that calls it{how}."
+        f" `{SEARCH_TOOL_NAME}` with 'select:{tool.name}' tells more"
+    )
+    return CallRefused("not_revealed", "state", message)
+
+
+def calls_text(calls: "Sequence[ProgramCall]") -> str:
+    """Each tool with what became of its calls, in the order in which they came first."""
+    counts = Counter((call.tool, call.effect, call.code) for call in calls)
+    told = [
+        f"{tool} {effect}{f' ({code})' if code else ''}{f' x{count}' if count > 1 else ''}"
+        for (tool, effect, code), count in counts.items()
+    ]
+    return f"[calls: {', '.join(told)}]"
+
+
+def functions_found(
+    found: SearchResult,
+    signatures_of: "Callable[[Iterable[str]], Mapping[str, ToolSignature]]",
+    budget: int,
+) -> Outcome:
+    """What the search tool of a session answers in code mode: see `stub_text`."""
+    signatures = signatures_of(dict.fromkeys(hit.name for each in found.answers for hit in each))
+    paths: list[Json] = [each.path for each in signatures.values()]
+    missing = found.unavailable()
+    return Outcome(
+        content=stub_text(found, signatures, budget),
+        structured={"functions": paths, **({"unavailable": missing} if missing else {})},
+    )
 
 
 def stub_text(

@@ -12,6 +12,7 @@ from toolcrib.model import Json, JsonObject, Kind, ToolInfo
 
 SEARCH_TOOL_NAME: Final = "tool_search"
 SEARCH_TOOL_ALIAS: Final = "search_capability"
+RUN_TOOL_NAME: Final = "tool_run"
 SEARCH_TOOL_NAMES: Final = frozenset({SEARCH_TOOL_NAME, SEARCH_TOOL_ALIAS})
 MOST_QUERIES = 8
 
