@@ -14,7 +14,7 @@ from toolcrib.gateway.fixed_tool_definitions import MOST_QUERIES, SEARCH
 from toolcrib.gateway.fixed_tools import TOO_MANY, UNAVAILABLE_KEY, read_page
 from toolcrib.gateway.sdk import Result
 from toolcrib.gateway.tool_results import outcome_result, program_result, text_result
-from toolcrib.model import JsonObject, Kind
+from toolcrib.model import JsonObject
 from toolcrib.session import RunRequest, read_run, stub_text
 from toolcrib.text import most_tokens
 
@@ -49,10 +49,8 @@ class CodeTools:
     def _found(self, given: JsonObject, channel: CallChannel) -> Result:
         """Search, and tell the functions that were found. May take a while."""
         queries = tuple(dict.fromkeys(cast("Sequence[str]", given.get("queries") or ("",))))
-        kinds = cast("Sequence[Kind]", given.get("kinds") or ())
         origin = origin_of(channel.context)
-        limit = cast("int | None", given.get("limit"))
-        found = self._view.search(queries[:MOST_QUERIES], limit, kinds, origin)
+        found = self._view.search(queries[:MOST_QUERIES], origin=origin)
         functions = self._view.signatures(found)
         note = TOO_MANY if len(queries) > MOST_QUERIES else ""
         budget = self._view.settings.session.answer_tokens - most_tokens(note)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from toolcrib.execute import CallRefused
 from toolcrib.model import CALLABLE_STATES, Answer, Hit, Json, JsonObject, Outcome, ToolInfo
+from toolcrib.session.reveals import leading_names
 from toolcrib.session.search_result import (
     MORE,
     READ,
@@ -38,6 +39,7 @@ CODE_SEARCH_TOOL: Final = define_search_tool(
     " cannot be done.",
     "A skill or an agent is not called: `read` gives its text.",
     queries="What you need, in any language. None shows what there is.",
+    narrows=False,
     read={
         "type": "string",
         "description": "A skill or agent by name; `name/path` is a file of a skill.",
@@ -49,12 +51,11 @@ RUN_TOOL: Final = ToolInfo(
     description=(
         "Run a short Python program that calls tools by the signatures that a search gave:"
         ' `await github.create_issue(title="x")`, arguments by name. Do several calls in one'
-        " program, with loops and conditions; `asyncio.gather` makes them side by side. What it"
-        " prints and its last expression come back, nothing else: filter results in the program."
-        " There is no `return`, no file and no network. A failed call raises RuntimeError. The"
-        " program is type-checked first: if it does not fit, nothing is called, and the error has"
-        " the lines and the right signatures. If a person has to approve a call, the program waits,"
-        " and the answer has a `handle`: give that instead of a program to go on."
+        " program; `asyncio.gather` makes them side by side. What it prints and its last expression"
+        " come back, nothing else: filter results in the program. There is no `return`, no file and"
+        " no network. A failed call raises RuntimeError. Types are checked first: an error has the"
+        " lines and the right signatures, and nothing was called. If a person has to approve a"
+        " call, the answer has a `handle`: give that instead of a program to go on."
     ),
     permission_kind="write",
     searchable=False,
@@ -155,8 +156,9 @@ def stub_text(
 ) -> str:
     """What a search found, for a model that writes programs: typed functions, by their servers.
 
-    `signatures` are those of the hits that it may call, by name. What does not fit into the budget
-    of tokens whole is shown without its description.
+    `signatures` are those of the hits that it may call, by name. The best hit of each query, and
+    what is selected by name, is told whole; the others in brief. What does not fit into the budget
+    of tokens is shown by its signature alone.
     """
     shown: list[str] = []
     for choices in _lines(found, signatures):
@@ -173,6 +175,7 @@ def _lines(
 ) -> Iterator[tuple[str, ...]]:
     """Each line, with what may stand for it where it does not fit. A hit is told once."""
     listed: set[str] = set()
+    leading = leading_names(found.answers)
     for answer in found.answers:
         new = [hit for hit in answer if hit.name not in listed]
         listed |= {hit.name for hit in new}
@@ -182,7 +185,8 @@ def _lines(
         for group in dict.fromkeys(signatures[hit.name].group for hit in usable):
             yield (f"# {group}",)
             of_group = [hit for hit in usable if signatures[hit.name].group == group]
-            yield from (_stub(hit, signatures[hit.name]) for hit in of_group)
+            for hit in of_group:
+                yield _stub(hit, signatures[hit.name], whole=hit.name in leading)
         yield from ((line,) for line in [*others, *way_on(answer)])
 
 
@@ -190,7 +194,8 @@ def _heading(answer: Answer, *, among: int) -> list[str]:
     return [*([query_line(answer)] if among > 1 else []), *how_sure(answer)]
 
 
-def _stub(hit: Hit, signature: "ToolSignature") -> tuple[str, str]:
-    """A hit as a function, with what it can do beside reading; and its signature alone."""
+def _stub(hit: Hit, signature: "ToolSignature", *, whole: bool) -> tuple[str, ...]:
+    """A hit as a function, with what it can do beside reading; and what may stand for it."""
     kind = "" if hit.permission_kind == "read" else f"# [{hit.permission_kind}]\n"
-    return f"{kind}{signature.text}", f"{kind}{signature.line}: ..."
+    shorter = signature.brief, f"{signature.line}: ..."
+    return tuple(f"{kind}{text}" for text in ([signature.text] if whole else []) + [*shorter])

@@ -33,9 +33,8 @@ _NOTES: Mapping[DeferStyle, str] = {
         " `select:NAME`, or with what you need, before you call one: it then has its parameters."
     ),
     "code": (
-        f"You have more tools than are listed. `{SEARCH_TOOL_NAME}` finds them as typed Python"
-        f" functions, `{RUN_TOOL_NAME}` runs a program that calls them. Do not guess names or"
-        " arguments."
+        f"You have more tools than are listed: find them with `{SEARCH_TOOL_NAME}`, call them in a"
+        f" program with `{RUN_TOOL_NAME}`. Do not guess names or arguments."
     ),
 }
 _NAMES_A_GROUP = (1_000_000, 32, 16, 8, 4, 2, 0)
