@@ -357,8 +357,8 @@ class SessionSettings(Section):
     style: Literal["hidden", "stub", "code"] = setting(
         default="hidden",
         description="How a deferred tool is shown. `hidden`: not at all. `stub`: by name and "
-        "description only. `code`: not at all, and the model calls it in programs; then all tools"
-        " wait that may.",
+        "description only. `code`: not at all, and programs of the model call it; all tools wait"
+        " that may.",
     )
     auto_reveal: bool = setting(
         default=False,
