@@ -106,12 +106,13 @@ def test_one_place_decides_who_has_it():
         assert crib.session(style="stub").style == "stub"
         assert crib.session(tool_search="off").style == "hidden"
         assert crib.session(prefetch="on").prefetch_mode == "off"
-        for said in ({"tool_search": "off", "style": "code"}, {"style": "cod"}):
-            with pytest.raises(ConfigError, match="style"):
-                crib.session(**said)
-    with Crib(Settings(store=":memory:", tool_search="off")) as crib:
         with pytest.raises(ConfigError, match="tool_search"):
-            crib.session(style="code")
+            crib.session(tool_search="off", style="code")
+        with pytest.raises(ConfigError, match="one of hidden, stub, code"):
+            crib.session(style="cod")
+    off = Settings(store=":memory:", tool_search="off")
+    with Crib(off) as crib, pytest.raises(ConfigError, match="tool_search"):
+        crib.session(style="code")
 
 
 def test_without_the_extra_it_is_not_opened(crib: Crib, monkeypatch: pytest.MonkeyPatch):
