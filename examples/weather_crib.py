@@ -4,7 +4,7 @@ To copy an agent, take its file alone. Give it a crib of your own in place of `m
 make its client without a URL in place of `scripted_provider()`.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from toolcrib import Crib
@@ -14,6 +14,18 @@ SCRIPT = [
     SearchTools("weather forecast"),
     CallTool("get_forecast", {"city": "Oslo", "days": 2}),
     Say("It stays sunny in Oslo."),
+]
+PROGRAM = """
+import asyncio
+
+cities = ["Oslo", "Rome", "Lima"]
+found = await asyncio.gather(*[tools.get_forecast(city=each, days=2) for each in cities])
+[city for city, forecast in zip(cities, found) if "sunny" in forecast]
+"""
+CODE_SCRIPT = [
+    SearchTools("weather forecast"),
+    CallTool("tool_run", {"program": PROGRAM}),
+    Say("It is sunny in Oslo, Rome and Lima."),
 ]
 
 
@@ -38,9 +50,9 @@ def make_crib() -> Crib:
 
 
 @contextmanager
-def scripted_provider() -> Generator[str]:
+def scripted_provider(script: Sequence[CallTool | SearchTools | Say] = SCRIPT) -> Generator[str]:
     """The URL of a provider that plays the script; at the end, what each request showed it."""
-    with ScriptedModel(SCRIPT) as model:
+    with ScriptedModel(script) as model:
         yield model.url
         for request in model.requests:
             print(len(request.body), "bytes, the model sees", ", ".join(request.sees))

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from benchmarks.home import Unusable
-from benchmarks.whole_tasks.code_surface import CODE_NOTE, CODE_TOOLS, RUN, found_text, run_text
 from benchmarks.whole_tasks.conversation import Conversation, Spent
 from benchmarks.whole_tasks.ground import Ground
 from benchmarks.whole_tasks.task import ToolCall, WholeTask
 from toolcrib import Crib
 from toolcrib.adapters.wire.outcome_text import outcome_text
-from toolcrib.model import Outcome, ToolInfo
-from toolcrib.session import SEARCH_TOOL, Session
+from toolcrib.model import Outcome
+from toolcrib.program import ProgramOutcome
+from toolcrib.session import RUN_TOOL, SEARCH_TOOL, Session
 from toolcrib.text import tool_definition
 
 Way = Literal["eager", "search", "code"]
@@ -27,7 +27,8 @@ WAYS: tuple[Way, ...] = ("eager", "search", "code")
 
 async def do_task(task: WholeTask, way: Way, crib: Crib, ground: Ground) -> tuple[Spent, Any]:
     """What a task took, done in this way, and its answer. Raises `Unusable` if a call fails."""
-    session = crib.session(tool_search="off" if way == "eager" else "on")
+    search, style = "off" if way == "eager" else "on", "code" if way == "code" else None
+    session = crib.session(tool_search=search, style=style)
     chat = Chat(task, ground, crib, session, Conversation(ground.shown))
     chat.talk.hear([ground.filled(task.request)])
     answer = await (chat.by_programs() if way == "code" else chat.by_calls(way))
@@ -61,30 +62,26 @@ class Chat:
 
     async def by_programs(self) -> Any:  # noqa: ANN401 - as JSON has it
         """Search, then run programs; the last gives the answer back."""
-        shown = self._search_stubs([*self.task.queries])
+        shown = await self._search({"queries": [*self.task.queries]})
         value: Any = None
         for program in map(self.ground.filled, self.task.programs):
             check = await asyncio.to_thread(self.crib.check_program, program)
             if missing := [tool.name for tool in check.tools if f"{tool.path}(" not in shown]:
-                shown += self._search_stubs([f"select:{','.join(missing)}"])
-            self._request(CODE_TOOLS, CODE_NOTE)
-            outcome = await self.session.run(program)
+                shown += await self._search({"queries": [f"select:{','.join(missing)}"]})
+            self._request()
+            outcome = await self.session.call(RUN_TOOL.name, {"program": program})
             self._check(outcome, program)
-            self._exchange([ToolCall(RUN, {"program": program})], [run_text(outcome)])
-            value = outcome.value
-        self._answer(value, CODE_TOOLS, CODE_NOTE)
+            self._exchange([ToolCall(RUN_TOOL.name, {"program": program})], [outcome_text(outcome)])
+            value = outcome.value if isinstance(outcome, ProgramOutcome) else None
+        self._answer(value)
         return value
 
-    async def _search(self, arguments: dict[str, Any]) -> None:
+    async def _search(self, arguments: dict[str, Any]) -> str:
+        """Search; what the model reads."""
         self._request()
         outcome = await self.session.call(SEARCH_TOOL.name, arguments)
-        self._exchange([ToolCall(SEARCH_TOOL.name, arguments)], [outcome_text(outcome)])
-
-    def _search_stubs(self, queries: Sequence[str]) -> str:
-        """Search as code mode does; what the model reads."""
-        self._request(CODE_TOOLS, CODE_NOTE)
-        text = found_text(self.session.search(queries=queries), self.crib)
-        self._exchange([ToolCall(SEARCH_TOOL.name, {"queries": queries})], [text])
+        text = outcome_text(outcome)
+        self._exchange([ToolCall(SEARCH_TOOL.name, arguments)], [text])
         return text
 
     async def _call(self, calls: Sequence[ToolCall]) -> Sequence[str]:
@@ -109,20 +106,20 @@ class Chat:
         known = {tool.name for tool in self.session.active_tools()}
         return list(dict.fromkeys(call.tool for call in calls if call.tool not in known))
 
-    def _request(self, tools: Sequence[ToolInfo] = (), note: str = "") -> None:
-        """The model is asked; by default with what the session lists and says."""
-        listed = tools or self.session.active_tools()
-        about = [note or self.session.system_note(), self.session.deferred_summary()]
-        self.talk.request([*map(tool_definition, listed), *filter(None, about)])
+    def _request(self) -> None:
+        """The model is asked, with what the session lists and says."""
+        about = [self.session.system_note(), self.session.deferred_summary()]
+        listed = map(tool_definition, self.session.active_tools())
+        self.talk.request([*listed, *filter(None, about)])
 
     def _exchange(self, calls: Sequence[ToolCall], texts: Sequence[str]) -> None:
         written = [{"name": call.tool, "arguments": call.arguments} for call in calls]
         self.talk.reply([json.dumps(each, ensure_ascii=False) for each in written])
         self.talk.hear(texts)
 
-    def _answer(self, value: Any, tools: Sequence[ToolInfo] = (), note: str = "") -> None:  # noqa: ANN401 - as JSON has it
+    def _answer(self, value: Any) -> None:  # noqa: ANN401 - as JSON has it
         """The model tells the user."""
-        self._request(tools, note)
+        self._request()
         self.talk.reply([json.dumps(value, ensure_ascii=False)])
 
     def _check(self, outcome: Outcome, asked: object) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 from toolcrib import execute, program, session, store
 from toolcrib.embed import make_embedder
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from toolcrib.observe import SpanExporter
     from toolcrib.pool import Pool
     from toolcrib.program import ProgramLimits
-    from toolcrib.session import Deferral, SessionOptions
+    from toolcrib.session import Deferral, DeferStyle, SessionOptions
     from toolcrib.settings import ServerApproval
     from toolcrib.sources.apps import AppRules
     from toolcrib.sources.mcp import ServerRules
@@ -315,19 +315,28 @@ def _key(content: bytes) -> bytes | None:
 
 
 def deferral_of(
-    settings: Settings, tool_search: str | None, context_window: int | None
+    settings: Settings,
+    tool_search: str | None,
+    context_window: int | None,
+    style: str | None = None,
 ) -> Deferral:
-    """When a session defers, by the settings and by what it says itself. Raises `ConfigError`."""
+    """When and how a session defers, by the settings and by what it says itself.
+
+    With the style `code` all waits that may, at any size: programs call what is not listed. Raises
+    `ConfigError`.
+    """
     own = settings.session
     try:
         trigger = DeferralTrigger.read(tool_search or settings.tool_search)
     except ValueError as error:
         raise ConfigError(str(error)) from None
+    chosen = _style_of(settings, trigger, tool_search, style)
+    is_code = chosen == "code"
     return session.Deferral(
-        trigger=trigger,
-        threshold=own.threshold,
+        trigger=DeferralTrigger("on") if is_code else trigger,
+        threshold=0 if is_code else own.threshold,
         never_defer=frozenset(own.never_defer),
-        style=own.style,
+        style=chosen,
         context_window=context_window or own.context_window,
     )
 
@@ -337,17 +346,39 @@ def session_options_of(
 ) -> SessionOptions:
     """How a session behaves, by the settings and by what it says itself. Raises `ConfigError`."""
     own = settings.session
+    wanted = own.prefetch if prefetch is None else _prefetch_mode(prefetch)
     return session.SessionOptions(
-        style=own.style,
+        style=deferral.style,
         auto_reveal=own.auto_reveal,
         keep_called=deferral.trigger.kind == "conversation",
         most_revealed=settings.search.most,
         reveal_tokens=own.reveal_tokens,
         summary_tokens=own.summary_tokens,
         answer_tokens=own.answer_tokens,
-        prefetch=own.prefetch if prefetch is None else _prefetch_mode(prefetch),
+        # In code mode nothing is revealed: there is nothing to show before a search.
+        prefetch="off" if deferral.style == "code" else wanted,
         prefetch_tokens=own.prefetch_tokens,
     )
+
+
+def _style_of(
+    settings: Settings, trigger: DeferralTrigger, tool_search: str | None, style: str | None
+) -> DeferStyle:
+    """How deferred tools are shown. Raises `ConfigError`.
+
+    A session that says itself that it wants all tools has them, whatever the settings say of code.
+    """
+    word = settings.session.style if style is None else style
+    styles = get_args(session.DeferStyle)
+    found = cast("DeferStyle", word) if word in styles else None
+    if found is None:
+        raise ConfigError(f"{word!r} is not a value of `style`; say one of {', '.join(styles)}")
+    if found != "code" or trigger.kind != "off":
+        return found
+    if tool_search and style is None:
+        return "hidden"
+    problem = "the style `code` lists no tools, and `tool_search` is off, which lists all"
+    raise ConfigError(f"{problem}; set one of the two otherwise")
 
 
 def _prefetch_mode(word: str) -> PrefetchMode:

@@ -24,17 +24,29 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
     ],
 )
 def test_an_example_runs_offline(name: str, tmp_path: Path):
+    *_, answer, first, second, third = lines_of(name, tmp_path)
+    assert answer == "It stays sunny in Oslo."
+    assert first.endswith("sees current_time, tool_search")
+    assert "get_forecast" in second
+    assert "get_forecast" in third
+
+
+@pytest.mark.parametrize("name", ["anthropic_programs", "openai_programs"])
+def test_an_example_in_code_mode_runs_offline(name: str, tmp_path: Path):
+    *_, answer, first, second, third = lines_of(name, tmp_path)
+    assert answer == "It is sunny in Oslo, Rome and Lima."
+    for line in (first, second, third):
+        assert line.endswith("sees current_time, tool_search, tool_run")
+
+
+def lines_of(name: str, folder: Path) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-W", "error", EXAMPLES / f"{name}.py"],
-        cwd=tmp_path,
+        cwd=folder,
         check=False,
         capture_output=True,
         text=True,
         timeout=HANG_S,
     )
     assert done.returncode == 0, done.stderr
-    *_, answer, first, second, third = done.stdout.splitlines()
-    assert answer == "It stays sunny in Oslo."
-    assert first.endswith("sees current_time, tool_search")
-    assert "get_forecast" in second
-    assert "get_forecast" in third
+    return done.stdout.splitlines()

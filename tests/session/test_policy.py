@@ -77,10 +77,9 @@ def test_never_defer_names_and_patterns():
     assert "t000" not in waiting(plan(always, replace(DEFERRAL, never_defer=frozenset({"t000"}))))
 
 
-def test_off_defers_nothing_and_has_no_search_tool():
+def test_off_defers_nothing():
     off = plan([*FIFTEEN, tool(20, "always")], replace(DEFERRAL, trigger=DeferralTrigger("off")))
     assert not off.deferring
-    assert off.search_tool is None
     assert len(off.core) == 16
 
 
@@ -182,7 +181,7 @@ def test_every_tool_is_in_one_place_and_the_order_of_listing_does_not_matter(
         assert (each.name in places) == (each.searchable or kept)
         if each.defer == "always" and each.searchable and not kept:
             assert (each.name in waiting(made)) == (mode != "off")
-    assert (made.search_tool is not None) == made.deferring == bool(waiting(made))
+    assert made.deferring == bool(waiting(made))
 
 
 @given(before=TOOLS, after=TOOLS, mode=MODES, threshold=st.integers(0, 40))

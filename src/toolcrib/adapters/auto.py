@@ -27,6 +27,7 @@ from toolcrib.adapters.auto_table import (
     undated,
 )
 from toolcrib.model import PrefetchMode
+from toolcrib.session import Session
 from toolcrib.text import list_nearest
 
 __all__ = ["Auto", "Choice", "PrefetchChoice", "choose_prefetch"]
@@ -65,6 +66,14 @@ def choose_prefetch(mode: PrefetchMode, model: str) -> PrefetchChoice:
     if searches_by_itself(model):
         return PrefetchChoice(on=False, why=f"{model} searches by itself, by the table of {AS_OF}")
     return PrefetchChoice(on=True, why=f"{model or 'the model'} is not known to search by itself")
+
+
+def mode_for(session: Session, mode: WireMode | None) -> WireMode | None:
+    """The mode that a session is to be sent in; None where `Auto` chooses.
+
+    In code mode nothing is revealed, and every wire lists the same few functions.
+    """
+    return "append" if session.style == "code" else mode
 
 
 class Auto:

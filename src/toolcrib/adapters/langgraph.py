@@ -211,7 +211,8 @@ class ApprovalToolNode(ToolNode):
         context = cast("Any", request).runtime.context  # theirs is typed in part alone
         session = self._session(self._messages(request.state), context)
         replies = _REPLIES.get()
-        approver = approver_of(id, arguments, replies)
+        runs = session.runs_programs(name)  # a call in it that nobody has approved yet waits
+        approver = None if runs else approver_of(id, arguments, replies)
         outcome = await session.call(name, arguments, pin=shown_pin(id, replies), approver=approver)
         return message_of(name, id, outcome)
 

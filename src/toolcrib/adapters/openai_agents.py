@@ -61,6 +61,8 @@ def toolcrib_tools(session: Session, mode: AgentsMode = "enabled") -> list[Tool]
     Calls go through the door. Where the rules ask for approval, the run is interrupted, and
     `state.approve(...)` approves that one call.
     """
+    if session.style == "code":
+        return [_tool(session, tool) for tool in session.active_tools()]
     core = [_tool(session, tool) for tool in session.core_tools()]
     deferred = session.deferred_tools()
     if not deferred:
@@ -79,7 +81,8 @@ def toolcrib_note(session: Session, mode: AgentsMode = "enabled") -> str:
 
     The same bytes as long as the catalog is the same.
     """
-    if mode == "hosted" or not session.deferring:
+    hosted = mode == "hosted" and session.style != "code"
+    if hosted or not session.deferring:
         return ""
     note = search_note(session, proxy=mode == "proxy")
     return "\n\n".join(filter(None, (note, session.deferred_summary())))

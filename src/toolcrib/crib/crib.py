@@ -440,14 +440,15 @@ class Crib:
         tool_search: str | None = None,
         context_window: int | None = None,
         prefetch: str | None = None,
+        style: str | None = None,
         bound: Iterable[str] = (),
     ) -> Session:
         """What one conversation of this caller sees. Its reveals are kept under its id.
 
-        Without an id it is for one request only. `tool_search`, `context_window` and `prefetch`
-        None mean the settings. `bound` are the names of tools that the caller has already: they are
-        neither listed nor found. Raises `ConfigError` for an unknown `tool_search` or `prefetch`,
-        and `StoreError`.
+        Without an id it is for one request only. `tool_search`, `context_window`, `prefetch` and
+        `style` None mean the settings; with the style `code` the model writes programs. `bound` are
+        the names of tools that the caller has already: they are neither listed nor found. Raises
+        `ConfigError` for an unknown word or a style that cannot be had, and `StoreError`.
         """
         return self._sessions.open(
             id,
@@ -456,6 +457,7 @@ class Crib:
             tool_search=tool_search,
             context_window=context_window,
             prefetch=prefetch,
+            style=style,
         )
 
     def question(
@@ -615,6 +617,7 @@ class Crib:
             call=partial(self.call, caller=caller),
             run=partial(self.run, caller=caller),
             resume=partial(self.resume, caller=caller),
+            signatures=partial(self._signatures, caller),
             means=partial(self._means, caller),
             question=partial(self.question, caller=caller),
             read=partial(self.read, caller=caller),

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import ReferenceType, ref
 
-from toolcrib import session, store
+from toolcrib import program, session, store
 from toolcrib.crib.crib_events import RecordedReveals
 from toolcrib.observe import conversation_mark
 from toolcrib.pool import EntryCache
@@ -108,10 +108,13 @@ class Sessions:
         tool_search: str | None,
         context_window: int | None,
         prefetch: str | None,
+        style: str | None,
     ) -> Session:
         """A session; without an id it is for one request alone. Raises `ConfigError`."""
         settings = self._inventory.settings
-        deferral = deferral_of(settings, tool_search, context_window)
+        deferral = deferral_of(settings, tool_search, context_window, style)
+        if deferral.style == "code":
+            program.engine_version()  # to fail at each run would look like broken tools
         scope = replace(caller.scope, bound=caller.scope.bound.union(bound))
         origin = caller.origin._replace(conversation=conversation_mark(id)) if id else caller.origin
         caller = self._inventory.restricted(replace(caller, scope=scope, origin=origin))

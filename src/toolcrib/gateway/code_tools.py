@@ -14,13 +14,12 @@ from toolcrib.gateway.fixed_tool_definitions import MOST_QUERIES, SEARCH
 from toolcrib.gateway.fixed_tools import TOO_MANY, UNAVAILABLE_KEY, read_page
 from toolcrib.gateway.sdk import Result
 from toolcrib.gateway.tool_results import outcome_result, program_result, text_result
-from toolcrib.model import JsonObject, Kind
-from toolcrib.session import read_run, stub_text
+from toolcrib.model import JsonObject
+from toolcrib.session import RunRequest, read_run, stub_text
 from toolcrib.text import most_tokens
 
 FUNCTIONS_KEY = "toolcrib/functions"
 
-_ONE_OF_TWO = "a run needs a `program`, or the `handle` of one that waits, and not both"
 _MAY_NOT_RUN = "this caller may search, and not run programs; ask the operator for it"
 
 
@@ -50,10 +49,8 @@ class CodeTools:
     def _found(self, given: JsonObject, channel: CallChannel) -> Result:
         """Search, and tell the functions that were found. May take a while."""
         queries = tuple(dict.fromkeys(cast("Sequence[str]", given.get("queries") or ("",))))
-        kinds = cast("Sequence[Kind]", given.get("kinds") or ())
         origin = origin_of(channel.context)
-        limit = cast("int | None", given.get("limit"))
-        found = self._view.search(queries[:MOST_QUERIES], limit, kinds, origin)
+        found = self._view.search(queries[:MOST_QUERIES], origin=origin)
         functions = self._view.signatures(found)
         note = TOO_MANY if len(queries) > MOST_QUERIES else ""
         budget = self._view.settings.session.answer_tokens - most_tokens(note)
@@ -66,19 +63,14 @@ class CodeTools:
         )
 
     async def _run(self, given: JsonObject, channel: CallChannel) -> Result:
-        program = cast("str", given.get("program") or "")
-        handle = cast("str", given.get("handle") or "")
         if not self._view.principal.may_call:
             raise CallRefused("not_allowed", "rights", _MAY_NOT_RUN)
-        if bool(program) == bool(handle):
-            schema = CODE_TOOLS[RUN].parameters
-            raise CallRefused("bad_arguments", "arguments", _ONE_OF_TWO, schema=schema)
-        origin = origin_of(channel.context)
-        if handle:
-            outcome = await self._view.resume(handle, channel, origin)
+        asked, origin = RunRequest.of(given), origin_of(channel.context)
+        if asked.handle:
+            outcome = await self._view.resume(asked.handle, channel, origin)
         else:
-            outcome = await self._view.run(program, channel, origin)
+            outcome = await self._view.run(asked.program, channel, origin)
             purpose = cast("str", given.get("propose") or "")
             if purpose and outcome.ok:
-                await asyncio.to_thread(self._view.propose, program, purpose)
+                await asyncio.to_thread(self._view.propose, asked.program, purpose)
         return program_result(outcome, modern=channel.is_modern)

@@ -1,8 +1,7 @@
 """From the outcome of a call to the result that goes on the wire."""
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -10,8 +9,8 @@ from toolcrib.gateway import sdk
 from toolcrib.gateway.fixed_tool_definitions import RESULT
 from toolcrib.gateway.sdk import Result
 from toolcrib.model import CallError, Json, JsonObject, Outcome, Page
-from toolcrib.program import ProgramCall, ProgramOutcome
-from toolcrib.session import RUN_TOOL
+from toolcrib.program import ProgramOutcome
+from toolcrib.session import RUN_TOOL, calls_text
 
 HANDLE_KEY: Final = "toolcrib/handle"
 PAGE_KEY: Final = "toolcrib/page"
@@ -102,22 +101,12 @@ def program_result(outcome: ProgramOutcome, *, modern: bool) -> Result:
         result |= failed
         blocks += failed["content"]
     if outcome.calls:
-        blocks.append(_block(_calls_text(outcome.calls)))
+        blocks.append(_block(calls_text(outcome.calls)))
         made: list[Json] = [call._asdict() for call in outcome.calls]
         result["_meta"] = {**result.get("_meta", {}), CALLS_KEY: made}
     if outcome.suspended:
         result["_meta"] = {**result.get("_meta", {}), SUSPENDED_KEY: outcome.suspended}
     return {**result, "content": blocks}
-
-
-def _calls_text(calls: Sequence[ProgramCall]) -> str:
-    """Each tool with what became of its calls, in the order in which they came first."""
-    counts = Counter((call.tool, call.effect, call.code) for call in calls)
-    told = [
-        f"{tool} {effect}{f' ({code})' if code else ''}{f' x{count}' if count > 1 else ''}"
-        for (tool, effect, code), count in counts.items()
-    ]
-    return f"[calls: {', '.join(told)}]"
 
 
 def compact(value: Json) -> str:

@@ -33,6 +33,7 @@ MOST_VALUES = 60
 LONGEST_VALUE = 100
 LONGEST_NOTE = 300
 LONGEST_DOC = 4_000
+LONGEST_BRIEF = 160
 WIDTH = 100
 LARGEST_INT = 2**63
 
@@ -117,7 +118,21 @@ class ToolSignature:
     @cached_property
     def text(self) -> str:
         """All of it for a model: types, signature, description. See the top of this module."""
-        doc = textwrap.indent(_docstring(self.tool, self.parameters), "    ")
+        about = self.tool.description[:LONGEST_DOC].strip() or self.tool.name
+        doc = textwrap.indent(_docstring(about, self.parameters), "    ")
+        line = self.line
+        return "\n".join([*self._types.values(), f"{line}:", doc])
+
+    @cached_property
+    def brief(self) -> str:
+        """The same in brief: types and signature, a short description, notes on what must be given.
+
+        It has all that a call needs to fit. What may be left out is named, and not explained.
+        """
+        needed = [each for each in self.parameters if not each.default]
+        said = _shortened(" ".join(self.tool.description.split()))
+        notes = [each._replace(note=_shortened(each.note)) for each in needed]
+        doc = textwrap.indent(_docstring(said or self.tool.name, notes), "    ")
         line = self.line
         return "\n".join([*self._types.values(), f"{line}:", doc])
 
@@ -158,8 +173,12 @@ def _camel(name: str) -> str:
     return "".join(word[0].upper() + word[1:] for word in _WORD.findall(name))
 
 
-def _docstring(tool: ToolInfo, parameters: Sequence[Parameter]) -> str:
-    about = _doc_text(tool.description[:LONGEST_DOC]) or tool.name
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_BRIEF else f"{text[: LONGEST_BRIEF - 1]}…"
+
+
+def _docstring(description: str, parameters: Sequence[Parameter]) -> str:
+    about = _doc_text(description)
     notes = [f"{each.name}: {each.note}" for each in parameters if each.note]
     text = "\n".join([about, "", *notes]) if notes else about
     return f'"""{text}\n"""' if "\n" in text or text.endswith('"') else f'"""{text}"""'

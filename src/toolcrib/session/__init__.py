@@ -34,12 +34,15 @@ if TYPE_CHECKING:
     from toolcrib.session.accounting import Prices, SourceTokens, TokenEstimate
     from toolcrib.session.code_tools import (
         CODE_SEARCH_TOOL,
+        CODE_TOOLS,
         RUN_TOOL,
+        RunRequest,
+        calls_text,
         read_run,
         stub_text,
     )
     from toolcrib.session.deferral_plan import DeferralPlan, is_offered
-    from toolcrib.session.deferred_summary import summarize_deferred
+    from toolcrib.session.deferred_summary import DeferStyle, summarize_deferred
     from toolcrib.session.host import Host
     from toolcrib.session.policy import Deferral, SessionOptions
     from toolcrib.session.prefetch import Prefetch, PrefetchedNeed, UserMessage
@@ -59,8 +62,16 @@ else:
         __name__,
         {
             "accounting": ("Prices", "SourceTokens", "TokenEstimate"),
-            "code_tools": ("CODE_SEARCH_TOOL", "RUN_TOOL", "read_run", "stub_text"),
-            "deferred_summary": ("summarize_deferred",),
+            "code_tools": (
+                "CODE_SEARCH_TOOL",
+                "CODE_TOOLS",
+                "RUN_TOOL",
+                "RunRequest",
+                "calls_text",
+                "read_run",
+                "stub_text",
+            ),
+            "deferred_summary": ("DeferStyle", "summarize_deferred"),
             "host": ("Host",),
             "deferral_plan": ("DeferralPlan", "is_offered"),
             "policy": ("Deferral", "SessionOptions"),
@@ -82,9 +93,11 @@ else:
 __all__ = [
     "CALLABLE_NOW",
     "CODE_SEARCH_TOOL",
+    "CODE_TOOLS",
     "RUN_TOOL",
     "SEARCH_TOOL",
     "SEARCH_TOOL_NAMES",
+    "DeferStyle",
     "Deferral",
     "DeferralPlan",
     "Host",
@@ -93,6 +106,7 @@ __all__ = [
     "Prices",
     "RequestReveals",
     "Reveals",
+    "RunRequest",
     "SearchResult",
     "Session",
     "SessionOptions",
@@ -101,6 +115,7 @@ __all__ = [
     "UserMessage",
     "begins_with_page_note",
     "callable_text",
+    "calls_text",
     "define_search_tool",
     "is_offered",
     "page_note",

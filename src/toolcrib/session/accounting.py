@@ -158,6 +158,7 @@ def estimate_tokens_of(  # noqa: PLR0913 - each by its name
     plan: DeferralPlan,
     prices: Prices,
     *,
+    own: Sequence[ToolInfo],
     revealed: Sequence[ToolInfo],
     prompt: Iterable[str],
     prefetched: Collection[str],
@@ -165,16 +166,15 @@ def estimate_tokens_of(  # noqa: PLR0913 - each by its name
 ) -> TokenEstimate:
     """What the tools of a session cost by its plan.
 
-    `prefetched` are the names among the revealed ones that messages of the user have shown.
-    `prompt` is what the system prompt says of deferred tools. `lists_stubs`: deferred tools are
-    listed without their parameters.
+    `own` are the search tool and what else is ours. `prefetched` are the names among the revealed
+    ones that messages of the user have shown. `prompt` is what the system prompt says of deferred
+    tools. `lists_stubs`: deferred tools are listed without their parameters.
     """
     stubs_of: Callable[[Iterable[ToolInfo]], Iterable[ToolInfo]]
     stubs_of = (lambda tools: map(stub, tools)) if lists_stubs else (lambda _tools: ())
     core, deferred = prices.of_entries(plan.core), prices.of_entries(plan.deferred)
     stubs = prices.of(stubs_of(plan.deferred_tools)) if lists_stubs else 0
-    search = prices.of([plan.search_tool] if plan.search_tool else [])
-    instead = search + stubs + sum(map(prices.counter.count, filter(None, prompt)))
+    instead = prices.of(own) + stubs + sum(map(prices.counter.count, filter(None, prompt)))
     shown = [tool for tool in revealed if tool.name in prefetched]
     return TokenEstimate(
         tools=len(plan.core_names) + len(plan.deferred_names),

@@ -7,10 +7,14 @@ is named in the program, so nothing is listed or revealed for it.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from toolcrib.model import CALLABLE_STATES, Answer, Hit, Json, JsonObject, ToolInfo
+from toolcrib.execute import CallRefused
+from toolcrib.model import CALLABLE_STATES, Answer, Hit, Json, JsonObject, Outcome, ToolInfo
+from toolcrib.session.reveals import leading_names
 from toolcrib.session.search_result import (
     MORE,
     READ,
@@ -20,13 +24,12 @@ from toolcrib.session.search_result import (
     query_line,
     way_on,
 )
-from toolcrib.session.search_tool import define_search_tool
+from toolcrib.session.search_tool import RUN_TOOL_NAME, SEARCH_TOOL_NAME, define_search_tool
+from toolcrib.strict_json import NotJson, read_json
 from toolcrib.text import most_tokens
 
 if TYPE_CHECKING:
-    from toolcrib.program import ToolSignature
-
-RUN_TOOL_NAME: Final = "tool_run"
+    from toolcrib.program import ProgramCall, ToolSignature
 
 _PROGRAM_KEYS = ("program", "code", "script")
 _FENCED = re.compile(r"\A\s*```[A-Za-z0-9]*\n(.*?)\n?```\s*\Z", re.DOTALL)
@@ -36,6 +39,7 @@ CODE_SEARCH_TOOL: Final = define_search_tool(
     " cannot be done.",
     "A skill or an agent is not called: `read` gives its text.",
     queries="What you need, in any language. None shows what there is.",
+    narrows=False,
     read={
         "type": "string",
         "description": "A skill or agent by name; `name/path` is a file of a skill.",
@@ -47,12 +51,11 @@ RUN_TOOL: Final = ToolInfo(
     description=(
         "Run a short Python program that calls tools by the signatures that a search gave:"
         ' `await github.create_issue(title="x")`, arguments by name. Do several calls in one'
-        " program, with loops and conditions; `asyncio.gather` makes them side by side. What it"
-        " prints and its last expression come back, nothing else: filter results in the program."
-        " There is no `return`, no file and no network. A failed call raises RuntimeError. The"
-        " program is type-checked first: if it does not fit, nothing is called, and the error has"
-        " the lines and the right signatures. If a person has to approve a call, the program waits,"
-        " and the answer has a `handle`: give that instead of a program to go on."
+        " program; `asyncio.gather` makes them side by side. What it prints and its last expression"
+        " come back, nothing else: filter results in the program. There is no `return`, no file and"
+        " no network. A failed call raises RuntimeError. Types are checked first: an error has the"
+        " lines and the right signatures, and nothing was called. If a person has to approve a"
+        " call, the answer has a `handle`: give that instead of a program to go on."
     ),
     permission_kind="write",
     searchable=False,
@@ -70,6 +73,27 @@ RUN_TOOL: Final = ToolInfo(
 )
 """The same for every session and every principal, as the search tool."""
 
+CODE_TOOLS: Final = (CODE_SEARCH_TOOL, RUN_TOOL)
+"""The tools of a session in code mode, beside those that are never deferred."""
+
+_ONE_OF_TWO = "a run needs a `program`, or the `handle` of one that waits, and not both"
+
+
+class RunRequest(NamedTuple):
+    """What a model asks `tool_run` for: to run a program, or to go on with one. One is empty."""
+
+    program: str
+    handle: str
+
+    @classmethod
+    def of(cls, arguments: JsonObject) -> "RunRequest":
+        """The request of arguments that fit the schema. Raises `CallRefused` for both or none."""
+        program, handle = (cast("str", arguments.get(key) or "") for key in ("program", "handle"))
+        if bool(program) == bool(handle):
+            schema = RUN_TOOL.parameters
+            raise CallRefused("bad_arguments", "arguments", _ONE_OF_TWO, schema=schema)
+        return cls(program, handle)
+
 
 def read_run(given: JsonObject) -> JsonObject:
     """The arguments of a run, with the usual slips put right: another key, a fence around it."""
@@ -80,13 +104,61 @@ def read_run(given: JsonObject) -> JsonObject:
     return rest if program is None else {**rest, "program": program}
 
 
+def read_run_request(
+    arguments: JsonObject | str, check: Callable[[ToolInfo, JsonObject | str], JsonObject]
+) -> RunRequest:
+    """What the arguments of a run ask for; `check` is as `Host` has it. Raises `CallRefused`."""
+    given = arguments
+    if isinstance(arguments, str):
+        with suppress(NotJson):
+            given = cast("JsonObject | str", read_json(arguments))
+    return RunRequest.of(check(RUN_TOOL, read_run(given) if isinstance(given, Mapping) else given))
+
+
+def only_in_programs(tool: ToolInfo, signatures: "Mapping[str, ToolSignature]") -> CallRefused:
+    """The refusal of a tool that programs alone call, with the function that it is."""
+    found = signatures.get(tool.name)
+    how = f" as {found.line}" if found else ""
+    message = (
+        f"{tool.name!r} is called in programs: give `{RUN_TOOL_NAME}` one that calls it{how}."
+        f" `{SEARCH_TOOL_NAME}` with 'select:{tool.name}' tells more"
+    )
+    return CallRefused("not_revealed", "state", message)
+
+
+def calls_text(calls: "Sequence[ProgramCall]") -> str:
+    """Each tool with what became of its calls, in the order in which they came first."""
+    counts = Counter((call.tool, call.effect, call.code) for call in calls)
+    told = [
+        f"{tool} {effect}{f' ({code})' if code else ''}{f' x{count}' if count > 1 else ''}"
+        for (tool, effect, code), count in counts.items()
+    ]
+    return f"[calls: {', '.join(told)}]"
+
+
+def functions_found(
+    found: SearchResult,
+    signatures_of: "Callable[[Iterable[str]], Mapping[str, ToolSignature]]",
+    budget: int,
+) -> Outcome:
+    """What the search tool of a session answers in code mode: see `stub_text`."""
+    signatures = signatures_of(dict.fromkeys(hit.name for each in found.answers for hit in each))
+    paths: list[Json] = [each.path for each in signatures.values()]
+    missing = found.unavailable()
+    return Outcome(
+        content=stub_text(found, signatures, budget),
+        structured={"functions": paths, **({"unavailable": missing} if missing else {})},
+    )
+
+
 def stub_text(
     found: SearchResult, signatures: "Mapping[str, ToolSignature]", budget: int = 1_500
 ) -> str:
     """What a search found, for a model that writes programs: typed functions, by their servers.
 
-    `signatures` are those of the hits that it may call, by name. What does not fit into the budget
-    of tokens whole is shown without its description.
+    `signatures` are those of the hits that it may call, by name. The best hit of each query, and
+    what is selected by name, is told whole; the others in brief. What does not fit into the budget
+    of tokens is shown by its signature alone.
     """
     shown: list[str] = []
     for choices in _lines(found, signatures):
@@ -103,6 +175,7 @@ def _lines(
 ) -> Iterator[tuple[str, ...]]:
     """Each line, with what may stand for it where it does not fit. A hit is told once."""
     listed: set[str] = set()
+    leading = leading_names(found.answers)
     for answer in found.answers:
         new = [hit for hit in answer if hit.name not in listed]
         listed |= {hit.name for hit in new}
@@ -112,7 +185,8 @@ def _lines(
         for group in dict.fromkeys(signatures[hit.name].group for hit in usable):
             yield (f"# {group}",)
             of_group = [hit for hit in usable if signatures[hit.name].group == group]
-            yield from (_stub(hit, signatures[hit.name]) for hit in of_group)
+            for hit in of_group:
+                yield _stub(hit, signatures[hit.name], whole=hit.name in leading)
         yield from ((line,) for line in [*others, *way_on(answer)])
 
 
@@ -120,7 +194,8 @@ def _heading(answer: Answer, *, among: int) -> list[str]:
     return [*([query_line(answer)] if among > 1 else []), *how_sure(answer)]
 
 
-def _stub(hit: Hit, signature: "ToolSignature") -> tuple[str, str]:
-    """A hit as a function, with what it can do beside reading; and its signature alone."""
+def _stub(hit: Hit, signature: "ToolSignature", *, whole: bool) -> tuple[str, ...]:
+    """A hit as a function, with what it can do beside reading; and what may stand for it."""
     kind = "" if hit.permission_kind == "read" else f"# [{hit.permission_kind}]\n"
-    return f"{kind}{signature.text}", f"{kind}{signature.line}: ..."
+    shorter = signature.brief, f"{signature.line}: ..."
+    return tuple(f"{kind}{text}" for text in ([signature.text] if whole else []) + [*shorter])

@@ -22,7 +22,7 @@ from toolcrib.model import Entry, EntryGroups, EntryTraits, ToolInfo
 from toolcrib.names import PatternIndex, any_grants
 from toolcrib.session.deferred_summary import is_smaller_than_stub, summarize_deferred
 from toolcrib.session.policy import Deferral
-from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES
+from toolcrib.session.search_tool import RUN_TOOL_NAME, SEARCH_TOOL_NAMES
 
 Price = Callable[[Iterable[Entry]], int]
 """What the definitions of these entries cost in tokens."""
@@ -101,7 +101,8 @@ class Planner:
 
     @cached_property
     def _taken(self) -> frozenset[str]:
-        return self.scope.bound | SEARCH_TOOL_NAMES
+        runs = {RUN_TOOL_NAME} if self.deferral.style == "code" else set[str]()
+        return self.scope.bound | SEARCH_TOOL_NAMES | runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,11 +151,6 @@ class DeferralPlan:
     def deferring(self) -> bool:
         """Whether anything waits: then there is a search tool, and a note about it."""
         return any(self._waiting_in(traits) for traits in self.plans)
-
-    @property
-    def search_tool(self) -> ToolInfo | None:
-        """The search tool, where there is something to search for. It is never deferred."""
-        return SEARCH_TOOL if self.deferring else None
 
     @cached_property
     def core_names(self) -> tuple[str, ...]:

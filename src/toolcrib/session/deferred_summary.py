@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import Literal
 
 from toolcrib.model import Entry, EntryTraits, JsonObject, ToolInfo
-from toolcrib.session.search_tool import SEARCH_TOOL_NAME
+from toolcrib.session.search_tool import RUN_TOOL_NAME, SEARCH_TOOL_NAME
 from toolcrib.text import most_tokens
 
-DeferStyle = Literal["hidden", "stub"]
+DeferStyle = Literal["hidden", "stub", "code"]
 
 STUB_SCHEMA: JsonObject = {"type": "object", "description": f"Call {SEARCH_TOOL_NAME} first."}
 HEADER = f"Tools that wait to be found with `{SEARCH_TOOL_NAME}`, by where they come from:"
@@ -31,6 +31,10 @@ _NOTES: Mapping[DeferStyle, str] = {
     "stub": (
         f"Tools without parameters in this list wait to be loaded. Call `{SEARCH_TOOL_NAME}` with"
         " `select:NAME`, or with what you need, before you call one: it then has its parameters."
+    ),
+    "code": (
+        f"You have more tools than are listed: find them with `{SEARCH_TOOL_NAME}`, call them in a"
+        f" program with `{RUN_TOOL_NAME}`. Do not guess names or arguments."
     ),
 }
 _NAMES_A_GROUP = (1_000_000, 32, 16, 8, 4, 2, 0)

@@ -1,6 +1,6 @@
 """What a session reaches, handed to it: the crib's side, bound to one caller."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -9,7 +9,7 @@ from toolcrib.model import Answer, Entry, JsonObject, Kind, Outcome, ProgressHan
 from toolcrib.program import ProgramOutcome
 
 if TYPE_CHECKING:
-    pass
+    from toolcrib.program import ToolSignature
 
 
 class RunSearch(Protocol):
@@ -38,7 +38,13 @@ class RunProgram(Protocol):
     """Runs a program, or resumes the one of a handle, as the caller."""
 
     async def __call__(
-        self, program_or_handle: str, /, *, approver: Approver | None, paged: bool
+        self,
+        program_or_handle: str,
+        /,
+        *,
+        approver: Approver | None,
+        progress: ProgressHandler | None,
+        paged: bool,
     ) -> ProgramOutcome: ...
 
 
@@ -54,6 +60,7 @@ class Host:
 
     search, call   as this caller; so are the next two
     run, resume    a program
+    signatures     tools as the functions of programs, by name; not what this caller may not call
     means          the entry of the pool that a call of this name would reach; None if it would
                    reach none, or a tool of the request alone
     question       what a person would be asked before this call; None if nobody would be
@@ -68,6 +75,7 @@ class Host:
     call: MakeCall
     run: RunProgram
     resume: RunProgram
+    signatures: "Callable[[Iterable[str]], Mapping[str, ToolSignature]]"
     means: Callable[[str], Entry | None]
     question: Callable[[str, JsonObject | str], ApprovalRequest | None]
     asks: Callable[[str], bool]

@@ -91,7 +91,7 @@ def to_reveal(
     it costs. The tokens that are left go to the other hits by their rank. A hit takes no place if
     it is not deferred, is revealed already or cannot be called now.
     """
-    leading = _leading(answers)
+    leading = leading_names(answers)
     left = tokens * sum(map(_needs, answers))
     chosen: list[str] = []
     for hit in sorted(round_robin(answers), key=lambda hit: hit.name not in leading):
@@ -104,7 +104,7 @@ def to_reveal(
     return chosen
 
 
-def _leading(answers: Sequence[Answer]) -> set[str]:
+def leading_names(answers: Sequence[Answer]) -> set[str]:
     """The best hit of each need, and all that were selected by name."""
     return {hit.name for answer in answers for hit in answer[: _leading_count(answer)]}
 

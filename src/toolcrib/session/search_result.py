@@ -10,7 +10,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import asdict, dataclass
 from typing import cast
 
-from toolcrib.model import CALLABLE_STATES, Answer, Confidence, Hit, JsonObject, ToolInfo
+from toolcrib.model import (
+    CALLABLE_STATES,
+    Answer,
+    Confidence,
+    Hit,
+    JsonObject,
+    Outcome,
+    ToolInfo,
+)
 from toolcrib.session.deferred_summary import listing
 from toolcrib.session.reveals import round_robin
 from toolcrib.text import most_tokens
@@ -80,6 +88,18 @@ class SearchResult:
                 return "\n".join([*lines, MORE])
             lines.append(line)
         return "\n".join(lines + self._schemas(lines, budget))
+
+    def outcome(self, budget: int) -> Outcome:
+        """What the search tool of a session answers: the text, and the names for programs."""
+        missing = self.unavailable()
+        return Outcome(
+            content=self.text(budget),
+            structured={
+                "tools": [tool.name for tool in self.tools],
+                "revealed": list(self.revealed),
+                **({"unavailable": missing} if missing else {}),
+            },
+        )
 
     def unavailable(self) -> list[JsonObject]:
         """The servers that the queries may be about and whose tools cannot be had, each once."""

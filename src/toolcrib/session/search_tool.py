@@ -12,6 +12,7 @@ from toolcrib.model import Json, JsonObject, Kind, ToolInfo
 
 SEARCH_TOOL_NAME: Final = "tool_search"
 SEARCH_TOOL_ALIAS: Final = "search_capability"
+RUN_TOOL_NAME: Final = "tool_run"
 SEARCH_TOOL_NAMES: Final = frozenset({SEARCH_TOOL_NAME, SEARCH_TOOL_ALIAS})
 MOST_QUERIES = 8
 
@@ -30,16 +31,24 @@ _KINDS: JsonObject = {
 
 
 def define_search_tool(
-    first: str, last: str, *, query: str = "", queries: str, **others: Json
+    first: str,
+    last: str,
+    *,
+    query: str = "",
+    queries: str,
+    narrows: bool = True,
+    **others: Json,
 ) -> ToolInfo:
     """The search tool of one surface.
 
     `first` goes on from "Find tools, skills and agents that are not listed"; `last` says what to do
     with what was found. `query` and `queries` describe these parameters; without a description
-    there is no `query`. `others` are the parameters that this surface alone has.
+    there is no `query`. `narrows`: there are `limit` and `kinds`. `others` are the parameters that
+    this surface alone has.
     """
     one: JsonObject = {"query": {"type": "string", "description": query}} if query else {}
     several: Json = {"type": "array", "items": {"type": "string"}, "description": queries}
+    narrowing: JsonObject = {"limit": _LIMIT, "kinds": _KINDS} if narrows else {}
     return ToolInfo(
         name=SEARCH_TOOL_NAME,
         description=f"{_FINDS}{first} {_HOW_TO_ASK} {last}",
@@ -51,7 +60,7 @@ def define_search_tool(
         pin=SEARCH_TOOL_NAME,
         parameters={
             "type": "object",
-            "properties": {**one, "queries": several, "limit": _LIMIT, "kinds": _KINDS, **others},
+            "properties": {**one, "queries": several, **narrowing, **others},
             "additionalProperties": False,
         },
     )

@@ -11,6 +11,7 @@ after that search, and not before it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 from toolcrib.execute import ApprovalRequest, Approver, CallRefused
@@ -25,6 +26,13 @@ from toolcrib.model import (
 )
 from toolcrib.program import ProgramOutcome
 from toolcrib.session.accounting import Prices, TokenEstimate, estimate_tokens_of
+from toolcrib.session.code_tools import (
+    CODE_TOOLS,
+    RUN_TOOL,
+    functions_found,
+    only_in_programs,
+    read_run_request,
+)
 from toolcrib.session.deferral_plan import DeferralPlan
 from toolcrib.session.deferred_summary import DeferStyle, note, stub
 from toolcrib.session.host import Host
@@ -79,11 +87,11 @@ class Session:
 
         Where nothing is deferred, it is listed from the first long result on.
         """
-        return self._search_tool(self._plan)
+        return next(iter(self._own_tools(self._plan)), None)
 
     @property
     def style(self) -> DeferStyle:
-        """Whether deferred tools are hidden, or listed as stubs."""
+        """How deferred tools are shown: hidden, listed as stubs, or called in programs alone."""
         return self._options.style
 
     @property
@@ -96,7 +104,8 @@ class Session:
 
         Core, then the search tool, then what was revealed, in first-reveal order. With the style
         `stub` then all deferred ones by source and name, those without parameters that are not
-        revealed. While the catalog stays as it is, a reveal changes nothing that stands before it.
+        revealed. With the style `code`: core, the search tool, `tool_run`. While the catalog stays
+        as it is, a reveal changes nothing that stands before it.
         """
         stable, revealed = self.stable_tools(), self.revealed_tools()
         if self.style != "stub":
@@ -106,13 +115,12 @@ class Session:
         return (*stable, *(tool if tool.name in names else stub(tool) for tool in deferred))
 
     def stable_tools(self) -> tuple[ToolInfo, ...]:
-        """Core and search tool: the beginning of `active_tools` that no reveal changes.
+        """Core and search tool, in code mode `tool_run` too: what no reveal changes.
 
-        What a provider should cache ends with the last of these.
+        It is the beginning of `active_tools`. What a provider should cache ends with its last.
         """
         plan = self._list()
-        search = self._search_tool(plan)
-        return (*plan.core_tools, *([search] if search else []))
+        return (*plan.core_tools, *self._own_tools(plan))
 
     def core_tools(self) -> tuple[ToolInfo, ...]:
         """What is always shown whole, by source and name; every tool where nothing is deferred."""
@@ -126,8 +134,11 @@ class Session:
     def revealed_tools(self) -> tuple[ToolInfo, ...]:
         """The deferred tools that this conversation has found, in first-reveal order.
 
-        One that is gone, or that the caller may not call any more, is not among them.
+        One that is gone, or that the caller may not call any more, is not among them. In code mode
+        there are none.
         """
+        if self.style == "code":
+            return ()
         deferred = self._plan.deferred_by_name
         return tuple(deferred[name] for name in self._reveals.names() if name in deferred)
 
@@ -150,7 +161,8 @@ class Session:
 
         `limit` is for each query. The best hit of a query and whatever it selects by name is
         revealed; further hits as far as `session.reveal_tokens` go. Never what the caller may not
-        call, or what cannot be called now. An empty query browses, and reveals nothing.
+        call, or what cannot be called now. An empty query browses, and reveals nothing; nor does
+        any in code mode.
         """
         of_kinds = frozenset(kinds)
         answers = tuple(
@@ -159,7 +171,7 @@ class Session:
         )
         names = to_reveal(
             answers,
-            self._plan.deferred_by_name,
+            {} if self.style == "code" else self._plan.deferred_by_name,
             self._reveals.names(),
             most=self._options.most_revealed,
             tokens=self._options.reveal_tokens,
@@ -213,9 +225,15 @@ class Session:
         deferred tool that is not revealed is refused with `not_revealed`, unless the setting
         `session.auto_reveal` is on and its arguments fit: then it is revealed and called. All else
         goes to the door as it is.
+
+        In code mode `tool_search` gives typed functions, and `tool_run` runs a program, or resumes
+        one: the outcome is a `ProgramOutcome`. `pin` and `timeout_s` are not for programs. A
+        deferred tool is refused with `not_revealed`: programs call it.
         """
         if name in SEARCH_TOOL_NAMES:
             return await self._host.aside(lambda: self._run_search(arguments))
+        if self.runs_programs(name):
+            return await self._run_program(arguments, approver, progress, paged=paged)
         try:
             self._admit(name, arguments)
         except CallRefused as refused:
@@ -232,20 +250,39 @@ class Session:
         return self._noting(outcome)
 
     async def run(
-        self, program: str, *, approver: Approver | None = None, paged: bool = True
+        self,
+        program: str,
+        *,
+        approver: Approver | None = None,
+        progress: ProgressHandler | None = None,
+        paged: bool = True,
     ) -> ProgramOutcome:
         """Run a program as this session's caller; see `Crib.run`.
 
         It may call whatever the caller may: nothing has to be revealed. Of a long result the
         outcome is the first page, unless `paged` is False.
         """
-        return self._noting(await self._host.run(program, approver=approver, paged=paged))
+        outcome = await self._host.run(program, approver=approver, progress=progress, paged=paged)
+        return self._noting(outcome)
 
     async def resume(
-        self, handle: str, *, approver: Approver | None = None, paged: bool = True
+        self,
+        handle: str,
+        *,
+        approver: Approver | None = None,
+        progress: ProgressHandler | None = None,
+        paged: bool = True,
     ) -> ProgramOutcome:
         """Go on with a program of this session's caller that waits for a person; see `Crib`."""
-        return self._noting(await self._host.resume(handle, approver=approver, paged=paged))
+        outcome = await self._host.resume(handle, approver=approver, progress=progress, paged=paged)
+        return self._noting(outcome)
+
+    def runs_programs(self, name: str) -> bool:
+        """Whether calls of this name run programs. Then each of their calls is approved by itself.
+
+        So it is in code mode, with `tool_run`.
+        """
+        return self.style == "code" and name == RUN_TOOL.name
 
     def question(self, name: str, arguments: JsonObject | str = "{}") -> ApprovalRequest | None:
         """What a person would be asked before this call is made; None if nobody would be.
@@ -257,14 +294,16 @@ class Session:
             self._names_revealed_by(name, arguments)
         except CallRefused:
             return None
-        return None if name in SEARCH_TOOL_NAMES else self._host.question(name, arguments)
+        if name in SEARCH_TOOL_NAMES or self.runs_programs(name):
+            return None
+        return self._host.question(name, arguments)
 
     def asks(self, name: str) -> bool:
         """Whether the rules want a person's leave for calls of this tool, revealed or not.
 
         For frameworks that have to know it before there is a call; `question` judges the call.
         """
-        return self._host.asks(name)
+        return not self.runs_programs(name) and self._host.asks(name)
 
     def see(self, names: Iterable[str | UserMessage], *, prefetch: bool | None = None) -> None:
         """Take for revealed what the caller's own conversation shows to be.
@@ -325,6 +364,7 @@ class Session:
         return estimate_tokens_of(
             self._plan,
             self._prices,
+            own=self._own_tools(self._plan),
             revealed=self.revealed_tools(),
             prompt=[self.system_note(), self.deferred_summary()],
             prefetched=self._prefetcher.names(),
@@ -364,9 +404,12 @@ class Session:
             self._reveals.set_tokens(length._replace(at_listing=length.now))
         return plan
 
-    def _search_tool(self, plan: DeferralPlan) -> ToolInfo | None:
+    def _own_tools(self, plan: DeferralPlan) -> tuple[ToolInfo, ...]:
+        """The search tool, if there is one, and what else is ours."""
+        if self.style == "code":
+            return CODE_TOOLS
         holds = SEARCH_TOOL.name in self._reveals.names()
-        return SEARCH_TOOL if plan.deferring or holds else None
+        return (SEARCH_TOOL,) if plan.deferring or holds else ()
 
     def _run_search(self, arguments: JsonObject | str) -> Outcome:
         try:
@@ -378,15 +421,26 @@ class Session:
         if request.read:
             return self._host.read(request.read)
         result = self.search(queries=request.queries, limit=request.limit, kinds=request.kinds)
-        unavailable = result.unavailable()
-        return Outcome(
-            content=result.text(self._options.answer_tokens),
-            structured={
-                "tools": [tool.name for tool in result.tools],
-                "revealed": list(result.revealed),
-                **({"unavailable": unavailable} if unavailable else {}),
-            },
+        if self.style == "code":
+            return functions_found(result, self._host.signatures, self._options.answer_tokens)
+        return result.outcome(self._options.answer_tokens)
+
+    async def _run_program(
+        self,
+        arguments: JsonObject | str,
+        approver: Approver | None,
+        progress: ProgressHandler | None,
+        *,
+        paged: bool,
+    ) -> Outcome:
+        try:
+            asked = read_run_request(arguments, self._host.check)
+        except CallRefused as refused:
+            return Outcome(error=refused.error)
+        run = (
+            partial(self.resume, asked.handle) if asked.handle else partial(self.run, asked.program)
         )
+        return await run(approver=approver, progress=progress, paged=paged)
 
     def _admit(self, name: str, arguments: JsonObject | str) -> None:
         """Reveal the tool of a call, if calling it does. Raises as `_names_revealed_by`."""
@@ -403,6 +457,8 @@ class Session:
         if entry.kind != "tool":
             raise not_a_tool(entry)
         tool = self._listed_plan.deferred_by_name.get(entry.name)
+        if tool and self.style == "code":
+            raise only_in_programs(tool, self._host.signatures([tool.name]))
         if tool and entry.name not in self._reveals.names():
             self._check_unrevealed(tool, arguments)
         return (entry.name,) if tool or self._options.keep_called else ()

@@ -354,10 +354,11 @@ class SessionSettings(Section):
     never_defer: tuple[str, ...] = setting(
         default=(), description="Names or patterns of tools that are never deferred."
     )
-    style: Literal["hidden", "stub"] = setting(
+    style: Literal["hidden", "stub", "code"] = setting(
         default="hidden",
         description="How a deferred tool is shown. `hidden`: not at all. `stub`: by name and "
-        "description only.",
+        "description only. `code`: not at all, and programs of the model call it; all tools wait"
+        " that may.",
     )
     auto_reveal: bool = setting(
         default=False,

@@ -39,7 +39,14 @@ from toolcrib.adapters.anthropic.conversation import (
     with_references_to,
 )
 from toolcrib.adapters.anthropic.runner import AsyncRunnerTool, RunnerTool
-from toolcrib.adapters.auto import Auto, Choice, WireSelector, choose_prefetch, refuses_prefetch
+from toolcrib.adapters.auto import (
+    Auto,
+    Choice,
+    WireSelector,
+    choose_prefetch,
+    mode_for,
+    refuses_prefetch,
+)
 from toolcrib.adapters.auto_table import WireMode
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
 from toolcrib.adapters.wire.outcome_text import (
@@ -103,7 +110,8 @@ class AnthropicWire:
         auto: Auto | None = None,
     ) -> None:
         self._session = session
-        self._selector = WireSelector(auto or Auto(), "anthropic", model, endpoint, mode)
+        wanted = mode_for(session, mode)
+        self._selector = WireSelector(auto or Auto(), "anthropic", model, endpoint, wanted)
         self._search = search
         self._prefetch = choose_prefetch(session.prefetch_mode, model)
         self._refuses_prefetch = False

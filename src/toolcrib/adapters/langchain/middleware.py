@@ -154,7 +154,8 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         if name not in SEARCH_TOOL_NAMES:  # nobody is asked about a search
             question = session.question(name, arguments)
             replies = yield from approval_steps([question_of(id, question)] if question else [])
-        approver = approver_of(id, arguments, replies)
+        runs = session.runs_programs(name)  # a call in it that nobody has approved yet waits
+        approver = None if runs else approver_of(id, arguments, replies)
         outcome = yield session.call(name, arguments, pin=shown_pin(id, replies), approver=approver)
         return message_of(name, id, outcome)
 

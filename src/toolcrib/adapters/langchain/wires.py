@@ -88,9 +88,10 @@ def request_in_mode(
 
     A revealed tool is deferred in every mode but `append`, even if these messages do not show any
     more how it was found: listing it with the others would change the list, and change it back when
-    it is found again. Stubs are listed, so nothing is deferred then.
+    it is found again. Stubs are listed, so nothing is deferred then; in code mode nothing is
+    revealed.
     """
-    if mode == "append" or session.style == "stub":
+    if mode == "append" or session.style != "hidden":
         return WireRequest([function(tool) for tool in session.active_tools()], [*messages])
     shown = session.prefetched(map(said_in, messages))
     waiting = {tool.name: tool for tool in session.revealed_tools()}

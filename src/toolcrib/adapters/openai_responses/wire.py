@@ -26,7 +26,7 @@ from openai.types.responses import (
     ToolParam,
 )
 
-from toolcrib.adapters.auto import Auto, Choice, WireSelector, choose_prefetch
+from toolcrib.adapters.auto import Auto, Choice, WireSelector, choose_prefetch, mode_for
 from toolcrib.adapters.openai_responses.conversation import (
     NATIVE,
     as_spoken,
@@ -92,7 +92,8 @@ class ResponsesWire:
         auto: Auto | None = None,
     ) -> None:
         self._session = session
-        self._selector = WireSelector(auto or Auto(), "openai_responses", model, endpoint, mode)
+        wanted = mode_for(session, mode)
+        self._selector = WireSelector(auto or Auto(), "openai_responses", model, endpoint, wanted)
         self._search: ResponsesSearch = search
         self._prefetch = choose_prefetch(session.prefetch_mode, model)
         self._approver = approver

@@ -118,7 +118,7 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         The newest message of the user is prefetched; see the setting `session.prefetch`.
         """
         session = await asyncio.to_thread(self._session, ctx, ctx.model.model_name)
-        if not self._deferred:
+        if not self._deferred or session.style == "code":
             return {tool.name: self._tool(tool) for tool in session.active_tools()}
         core = {tool.name: self._tool(tool) for tool in session.core_tools()}
         waiting = session.deferred_tools()

@@ -5,17 +5,27 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from toolcrib.model import CallError, Json, Outcome, ToolInfo
+from toolcrib.program import ProgramOutcome
 from toolcrib.session import (
     CALLABLE_NOW,
+    RUN_TOOL,
     SEARCH_TOOL,
     callable_text,
+    calls_text,
     page_note,
     remarks_in,
 )
 
+_GO_ON = 'Nothing is lost. Once a person has approved it, `{0}` with handle "{1}" goes on.'
+
 
 def outcome_text(outcome: Outcome) -> str:
-    """The error, or else the content: text as it is, also of a single text block, or as JSON."""
+    """The error, or else the content: text as it is, also of a single text block, or as JSON.
+
+    Of a program both, and what became of its calls where not all are done.
+    """
+    if isinstance(outcome, ProgramOutcome):
+        return _program_text(outcome)
     if outcome.error:
         return error_text(outcome.error)
     content = outcome.structured if outcome.content is None else outcome.content
@@ -44,6 +54,20 @@ def outcome_parts(outcome: Outcome) -> str | list[str | Image]:
             return [note, *parts] if note else parts
         case _:
             return outcome_text(outcome)
+
+
+def _program_text(outcome: ProgramOutcome) -> str:
+    lines: list[str] = []
+    if outcome.content is not None or outcome.error is None:
+        whole = Outcome(outcome.content, page=outcome.page, handle=outcome.handle)
+        lines.append(outcome_text(whole))
+    if outcome.error:
+        lines.append(f"{outcome.error.code}: {outcome.error.message}")
+    if outcome.suspended:
+        lines.append(_GO_ON.format(RUN_TOOL.name, outcome.suspended))
+    if outcome.error or any(call.effect != "done" for call in outcome.calls):
+        lines += [calls_text(outcome.calls)] if outcome.calls else []
+    return "\n".join(lines)
 
 
 def _after_note(outcome: Outcome, text: str) -> str:

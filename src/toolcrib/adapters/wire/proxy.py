@@ -45,12 +45,16 @@ PROXY_NOTE: Final = (
 def search_note(session: Session, *, proxy: bool) -> str:
     """How to find tools, with the proxy tool or without; "" where nothing is deferred."""
     note = session.system_note()
-    return PROXY_NOTE if note and proxy else note
+    return PROXY_NOTE if note and proxy and session.style != "code" else note
 
 
 def proxy_tools(session: Session) -> tuple[ToolInfo, ...]:
-    """The tools of a session with the proxy tool: the same list, whatever is revealed."""
-    return (*session.stable_tools(), *([PROXY_TOOL] if session.deferring else []))
+    """The tools of a session with the proxy tool: the same list, whatever is revealed.
+
+    In code mode a program calls what was found, and the proxy tool is not needed.
+    """
+    needed = session.deferring and session.style != "code"
+    return (*session.stable_tools(), *([PROXY_TOOL] if needed else []))
 
 
 def unwrap_proxy_call(call: ToolCall) -> ToolCall:
