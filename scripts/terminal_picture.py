@@ -8,8 +8,10 @@ import re
 import subprocess
 import sys
 from html import escape
+from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unicodedata import east_asian_width
 
 PICTURE = Path(__file__).parents[1] / "docs" / "terminal.svg"
 COMMANDS = (
@@ -17,7 +19,7 @@ COMMANDS = (
     ("search", "能不能帮我读文件"),
     ("why", "save a page", "fetch_url"),
 )
-COLUMNS, MOST_LINES = 92, 9
+COLUMNS, MOST_LINES = 92, 6
 WIDE, HIGH, EDGE = 8.1, 18, 16
 STYLE = """
 svg{--paper:#f6f8fa;--ink:#24292f;--prompt:#1b6ca8}
@@ -36,7 +38,7 @@ def main() -> None:
 def session(home: str, command: tuple[str, ...]) -> list[str]:
     """The command as it is typed, and the first lines of its output."""
     typed = " ".join(f'"{word}"' if " " in word or not word.isascii() else word for word in command)
-    said = [line.rstrip() for line in _run(home, command).splitlines() if line.strip()]
+    said = [_cut(line.rstrip()) for line in _run(home, command).splitlines() if line.strip()]
     more = ["…"] if len(said) > MOST_LINES else []
     return [f"$ toolcrib {typed}", *said[:MOST_LINES], *more, ""]
 
@@ -51,6 +53,14 @@ def drawn(lines: list[str]) -> str:
         f'font-size="13">\n<style>{STYLE}</style>\n'
         f'<rect class="paper" width="{width:.0f}" height="{height}" rx="8"/>\n{body}\n</svg>\n'
     )
+
+
+def _cut(line: str) -> str:
+    """As much of a line as fits. A Chinese character takes two columns."""
+    wide = [2 if east_asian_width(sign) in "WF" else 1 for sign in line]
+    if sum(wide) <= COLUMNS:
+        return line
+    return line[: sum(place <= COLUMNS - 1 for place in accumulate(wide))] + "…"
 
 
 def _text(number: int, line: str) -> str:
