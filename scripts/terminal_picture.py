@@ -1,6 +1,6 @@
 """Draws docs/terminal.svg: real commands, run in an empty home, and what they printed.
 
-    python scripts/terminal_picture.py
+python scripts/terminal_picture.py
 """
 
 import os
@@ -49,7 +49,7 @@ def drawn(lines: list[str]) -> str:
     body = "\n".join(_text(number, line) for number, line in enumerate(lines) if line)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" '
-        f'font-family="ui-monospace,Menlo,Consolas,\'DejaVu Sans Mono\',monospace" '
+        f"font-family=\"ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace\" "
         f'font-size="13">\n<style>{STYLE}</style>\n'
         f'<rect class="paper" width="{width:.0f}" height="{height}" rx="8"/>\n{body}\n</svg>\n'
     )
@@ -70,7 +70,9 @@ def _text(number: int, line: str) -> str:
 
 
 def _run(home: str, command: tuple[str, ...]) -> str:
-    folders = {f"XDG_{name}_HOME": f"{home}/{name}" for name in ("CONFIG", "DATA", "CACHE", "STATE")}
+    folders = {
+        f"XDG_{name}_HOME": f"{home}/{name}" for name in ("CONFIG", "DATA", "CACHE", "STATE")
+    }
     done = subprocess.run(  # noqa: S603 - ourselves
         [sys.executable, "-m", "toolcrib.cli", *command],
         env=os.environ | folders | {"HOME": home, "COLUMNS": str(COLUMNS), "NO_COLOR": "1"},

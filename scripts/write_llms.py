@@ -1,6 +1,6 @@
 """Writes docs/llms.txt: every page of the documentation with its task, for models to read.
 
-    python scripts/write_llms.py [--check]
+python scripts/write_llms.py [--check]
 """
 
 import re

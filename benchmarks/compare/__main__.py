@@ -78,14 +78,20 @@ def _child(name: str, task: str, what: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.compare.child", name, task, what]
     try:
         done = subprocess.run(  # noqa: S603 - ourselves
-            command, capture_output=True, text=True, check=False, timeout=MOST_SECONDS,
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=MOST_SECONDS,
             env=os.environ | ONE_THREAD,
         )
     except subprocess.TimeoutExpired:
         told: dict[str, Any] = {"failed": f"more than {MOST_SECONDS} s"}
     else:
         failed = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        told = json.loads(done.stdout.splitlines()[-1]) if not done.returncode else {"failed": failed}
+        told = (
+            json.loads(done.stdout.splitlines()[-1]) if not done.returncode else {"failed": failed}
+        )
     print(f"{name}, {task} {what}: {told}", file=sys.stderr, flush=True)
     return told
 

@@ -18,7 +18,10 @@ def drawn(measured: Mapping[str, Any]) -> str:
     """The picture. What was not measured is not drawn."""
     systems = measured["systems"]
     size = max(next(iter(systems.values()))["cost"], key=int)
-    covered = {name: 100 * (each["quality"]["everyday"].get("within_5") or 0) for name, each in systems.items()}
+    covered = {
+        name: 100 * (each["quality"]["everyday"].get("within_5") or 0)
+        for name, each in systems.items()
+    }
     cpu = {name: 1000 * (each["cost"][size].get("search") or 0) for name, each in systems.items()}
     first = list(_panel(0, "Everyday requests: needs covered within 5, %", covered, linear=True))
     height = HEAD + ROW * len(systems) + 10
@@ -42,7 +45,8 @@ def _panel(top: float, title: str, values: Mapping[str, float], *, linear: bool)
             length = share * (WIDTH - LABEL - NUMBER - 12)
             kind = "ours" if name.startswith("Toolcrib") else "others"
             yield f'<text x="{LABEL - 8}" y="{y + 14}" text-anchor="end">{name}</text>'
-            yield f'<rect class="{kind}" x="{LABEL}" y="{y}" width="{length:.1f}" height="18" rx="3"/>'
+            place = f'x="{LABEL}" y="{y}" width="{length:.1f}" height="18"'
+            yield f'<rect class="{kind}" {place} rx="3"/>'
             yield f'<text x="{LABEL + length + 6:.1f}" y="{y + 14}">{value:,.1f}</text>'
 
 

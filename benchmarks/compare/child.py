@@ -41,7 +41,7 @@ def cost(name: str, size: int) -> Mapping[str, Any]:
     model = MiniLmModel()
     before = resident_megabytes()
     began = process_time()
-    # A lone text is a query, or a chance for the peer to ask what it did not mean to: both are real.
+    # A lone text is a query, and embedded; many are tools.
     peer: Peer = SYSTEMS[name][1](tools, lambda texts: _vectors(model, texts))
     for text in asked[:WARM_UP]:
         peer.search(text, LIMIT)
@@ -80,7 +80,9 @@ def _smaller(suite: EvalSuite) -> EvalSuite:
     cases = list(suite.cases.items())
     Random(SEED).shuffle(cases)
     chosen = dict(cases[:MOST_CASES])
-    needed = {id for case in chosen.values() for id in [*case.relevant, *case.equiv, *case.candidates]}
+    needed = {
+        id for case in chosen.values() for id in [*case.relevant, *case.equiv, *case.candidates]
+    }
     rest = [id for id in suite.tools if id not in needed][: max(0, MOST_TOOLS - len(needed))]
     some = needed | {*rest}
     tools = {id: tool for id, tool in suite.tools.items() if id in some}

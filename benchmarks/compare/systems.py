@@ -189,7 +189,9 @@ class HaystackPeer:
 
         self._ids = prefixed_names(tools)
         made = [
-            Tool(name=name, description=tools[id].description or "", parameters=SHAPE, function=echo)
+            Tool(
+                name=name, description=tools[id].description or "", parameters=SHAPE, function=echo
+            )
             for name, id in self._ids.items()
         ]
         self._set: Any = SearchableToolset(catalog=made, top_k=LIMIT, search_threshold=1)
