@@ -4,6 +4,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PEERS := $(VENV)/peers
 INSTALL := $(BIN)/python scripts/install.py
 # One worker more than there are cores: a third of the time tests wait, for servers that start.
 WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
@@ -12,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test clients browser postgres soak check format bench extras release shape clean
+.PHONY: help run test clients browser postgres soak check format bench compare site extras release shape clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -49,7 +50,7 @@ format: $(VENV)/.dev ## Repair what the linter can repair, then format
 	$(BIN)/ruff format
 
 ifdef BENCH_DIR
-bench: export TOOLCRIB_BENCH_DIR := $(BENCH_DIR)
+bench compare: export TOOLCRIB_BENCH_DIR := $(BENCH_DIR)
 endif
 bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...), gateways (CATALOGS=...), growth (BEFORE=...)
 	$(BIN)/python -m benchmarks.call_overhead
@@ -70,6 +71,13 @@ bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...)
 	$(BIN)/python -m benchmarks.tokens
 	$(if $(CATALOGS),$(BIN)/python -m benchmarks.gateway --catalogs $(CATALOGS))
 
+compare: $(VENV)/.peers ## Measure Toolcrib beside what people would pick instead (BENCH_DIR=...); 10 minutes
+	$(PEERS)/bin/python -m benchmarks.compare $(ARGS)
+
+site: $(VENV)/.docs ## Build the documentation as a site, into site/
+	$(BIN)/python scripts/write_llms.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 extras: $(VENV)/.extras ## Test what needs optional packages (installs PyTorch)
 	$(BIN)/python -m pytest -m extras tests/benchmarks tests/embed tests/training --numprocesses=2 --dist=worksteal $(ARGS)
 
@@ -81,7 +89,7 @@ shape: $(VENV)/.created ## Print the shape of the code next to that of its peers
 	@$(BIN)/python scripts/shape.py $(ARGS)
 
 clean: ## Remove .venv, builds and caches
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A candidate counts only once it has answered: a version manager leaves names that do not run.
@@ -116,6 +124,17 @@ $(VENV)/.extras: pyproject.toml training/requirements.txt | $(VENV)/.dev
 	@$(INSTALL) --no-compile --editable '.[fastembed,model2vec,sentence-transformers]' \
 	  --group extras --group bench --requirement training/requirements.txt \
 	  && touch $@ $(VENV)/.bench
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/.created
+	@echo "Installing what builds the site into $(VENV)"
+	@$(INSTALL) --group docs && touch $@
+
+# Others ask for other versions of what we share with them: they have a place of their own.
+$(VENV)/.peers: pyproject.toml | $(VENV)/.created
+	@echo "Installing Toolcrib and what it is compared with into $(PEERS)"
+	@test -x $(PEERS)/bin/python || $(BIN)/python -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
+	@$(PEERS)/bin/python scripts/install.py --editable . --group compare && touch $@
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/.created
 	@echo "Installing Toolcrib and what its benchmarks need into $(VENV)"

@@ -1,0 +1,55 @@
+"""The comparison as a picture, in plain SVG: a bar a system, two panels."""
+
+from collections.abc import Iterator, Mapping
+from math import log10
+from typing import Any
+
+WIDTH, ROW, HEAD, LABEL, NUMBER = 760, 26, 34, 200, 56
+STYLE = """
+svg{--paper:#fff;--ink:#24292f;--pale:#57606a;--ours:#1b6ca8;--others:#a9b4c0}
+@media(prefers-color-scheme:dark){svg{--paper:#0d1117;--ink:#e6edf3;--pale:#9da7b3;
+ --ours:#6cb6ff;--others:#4b5663}}
+.paper{fill:var(--paper)}text{fill:var(--pale)}.title{fill:var(--ink);font-size:14px}
+.ours{fill:var(--ours)}.others{fill:var(--others)}
+"""
+
+
+def drawn(measured: Mapping[str, Any]) -> str:
+    """The picture. What was not measured is not drawn."""
+    systems = measured["systems"]
+    size = max(next(iter(systems.values()))["cost"], key=int)
+    covered = {
+        name: 100 * (each["quality"]["everyday"].get("within_5") or 0)
+        for name, each in systems.items()
+    }
+    cpu = {name: 1000 * (each["cost"][size].get("search") or 0) for name, each in systems.items()}
+    first = list(_panel(0, "Everyday requests: needs covered within 5, %", covered, linear=True))
+    height = HEAD + ROW * len(systems) + 10
+    title = f"CPU of one search among {int(size):,} tools, ms (logarithmic; less is better)"
+    second = list(_panel(height, title, cpu, linear=False))
+    body = "\n".join([*first, *second])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {2 * height}" '
+        f'font-family="sans-serif" font-size="12">\n<style>{STYLE}</style>\n'
+        f'<rect class="paper" width="{WIDTH}" height="{2 * height}"/>\n{body}\n</svg>\n'
+    )
+
+
+def _panel(top: float, title: str, values: Mapping[str, float], *, linear: bool) -> Iterator[str]:
+    yield f'<text class="title" x="12" y="{top + 22}">{title}</text>'
+    most = max(values.values(), default=0)
+    for number, (name, value) in enumerate(values.items()):
+        if value > 0:
+            y = top + HEAD + ROW * number
+            share = value / most if linear else _log_share(value, most)
+            length = share * (WIDTH - LABEL - NUMBER - 12)
+            kind = "ours" if name.startswith("Toolcrib") else "others"
+            yield f'<text x="{LABEL - 8}" y="{y + 14}" text-anchor="end">{name}</text>'
+            place = f'x="{LABEL}" y="{y}" width="{length:.1f}" height="18"'
+            yield f'<rect class="{kind}" {place} rx="3"/>'
+            yield f'<text x="{LABEL + length + 6:.1f}" y="{y + 14}">{value:,.1f}</text>'
+
+
+def _log_share(value: float, most: float) -> float:
+    """From a tenth of a millisecond on."""
+    return max(0.02, log10(value / 0.1) / log10(most / 0.1))
