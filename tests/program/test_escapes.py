@@ -41,7 +41,7 @@ def sandbox():
 def unchecked(sandbox: Sandbox, program: str) -> tuple[Step, ProgramProcess]:
     """The first step of a program that the type checker has not seen."""
     process = sandbox.open(LIMITS)
-    step = process.check(program, ["shop"], checked=True, {})
+    step = process.check(program, ["shop"], {}, checked=True)
     return process.start() if isinstance(step, Checked) else step, process
 
 
