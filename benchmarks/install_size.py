@@ -4,7 +4,8 @@ python -m benchmarks.install_size [--wheel dist/toolcrib-VERSION-py3-none-any.wh
 
 Installs by `pip install --target` into a folder that is gone afterwards, without compiled files,
 and counts the bytes of the files that each package records. A requirement such as
-`toolcrib[postgres]` is measured in place of the plain package. Without `--wheel` it is built from this folder.
+`toolcrib[postgres]` is measured in place of the plain package. Without `--wheel` it is built from
+this folder.
 """
 
 import argparse
