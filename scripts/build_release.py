@@ -36,7 +36,7 @@ def version() -> str:
 
 
 def build(folder: Path) -> list[Path]:
-    """The sources, and the wheel from them. The same commit gives the same bytes."""
+    """The sources, and the wheel from them, dated as the commit is."""
     seconds = subprocess.run(
         ["git", "log", "-1", "--format=%ct"],  # noqa: S607
         cwd=ROOT,
@@ -52,7 +52,7 @@ def build(folder: Path) -> list[Path]:
 
 
 def write_sbom(wheel: Path, target: Path) -> None:
-    """What pip-like installers put beside the wheel today, with versions, licences and hashes."""
+    """What pip-like installers put beside the wheel today, with versions and licences."""
     with TemporaryDirectory() as folder:
         python = Path(folder) / "bin" / "python"
         uv = Path(sys.prefix) / "bin" / "uv"
