@@ -245,7 +245,7 @@ def _put_all(store: Any, keys: Sequence[str], texts: Sequence[str]) -> None:
 def _llama_embedder(embed: Embed) -> Any:
     from llama_index.core.embeddings import BaseEmbedding
 
-    class _Embedder(BaseEmbedding):
+    class _Embedder(BaseEmbedding):  # pyright: ignore[reportUntypedBaseClass] - a peer, untyped here
         def _get_query_embedding(self, query: str) -> list[float]:
             return embed([query])[0].tolist()
 
