@@ -31,7 +31,7 @@ def editor() -> SDKToolsCache:
 
 def test_what_has_action_words_is_a_group():
     trusted = {"rules", "approvals"}
-    assert set(GROUPS) == {"gateway", "keys", "apps", *trusted, "db", "tenants", "eval"}
+    assert set(GROUPS) == {"gateway", "keys", "apps", *trusted, "db", "recipes", "tenants", "eval"}
 
 
 @pytest.mark.parametrize("name", GROUPS)

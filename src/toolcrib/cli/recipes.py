@@ -26,7 +26,7 @@ Inputs = Annotated[
     ),
 ]
 Description = Annotated[
-    str, typer.Option("--description", metavar="TEXT", help="What it does; search reads this.")
+    str, typer.Option("--description", metavar="WORDS", help="What it does; search reads this.")
 ]
 
 
@@ -38,18 +38,20 @@ def save_recipe(
     ],
     given: Inputs = None,
     description: Description = "",
+    as_json: AsJson = False,
 ) -> None:
     """Keep a program as a tool, in place of a recipe of the same name.
 
     The program is checked as by `toolcrib run --check`, and nothing of it is run. Its permission
     kind is the highest of the tools that it calls, and it is pinned with their pins. Types are str,
-    int, float, bool, dict and list; list[str], list[int], list[float] and list[dict] too.
+    int, float, bool, dict and list; a list may say what it holds, as in the guide on programs.
 
         toolcrib recipes save issues issues.py --input repo:str --description "List issues"
     """
     with _desk(context) as desk:
-        about = description
-        _print_kept(desk.save(name, program_text(file), description=about, inputs=given or ()))
+        text = program_text(file)
+        kept = desk.save(name, text, description=description, inputs=given or ())
+    _print_kept(kept, as_json=as_json)
     tell_gateway(context.obj)
 
 
@@ -86,6 +88,7 @@ def review_recipe(
     context: typer.Context,
     name: Name,
     yes: Annotated[bool, typer.Option("--yes", help="Agree without being asked.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show a recipe whose tools have changed, and keep it with the tools as they are now.
 
@@ -93,17 +96,21 @@ def review_recipe(
     it again.
     """
     with _desk(context) as desk:
-        _show(desk.show(name))
-        if not yes and not typer.confirm("Keep it with its tools as they are now?"):
+        if not as_json:
+            _show(desk.show(name))
+        if not yes and not typer.confirm("Keep it with its tools as they are now?", err=as_json):
             raise typer.Exit(1)
-        _print_kept(desk.review(name))
+        kept = desk.review(name)
+    _print_kept(kept, as_json=as_json)
     tell_gateway(context.obj)
 
 
-def remove_recipe(context: typer.Context, name: Name) -> None:
+def remove_recipe(context: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Remove a recipe."""
     with _desk(context) as desk:
         desk.remove(name)
+    if as_json:
+        print_json({"removed": name})
     tell_gateway(context.obj)
 
 
@@ -132,6 +139,7 @@ def accept_proposal(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the tool.")],
     given: Inputs = None,
     description: Description = "",
+    as_json: AsJson = False,
 ) -> None:
     """Make a recipe of what a model proposes, as it is.
 
@@ -141,14 +149,17 @@ def accept_proposal(
         toolcrib recipes accept 4f1c22ab open_issues --description "List open issues"
     """
     with _desk(context) as desk:
-        _print_kept(desk.accept(id, name, description=description, inputs=given or ()))
+        kept = desk.accept(id, name, description=description, inputs=given or ())
+    _print_kept(kept, as_json=as_json)
     tell_gateway(context.obj)
 
 
-def discard_proposal(context: typer.Context, id: Id) -> None:
+def discard_proposal(context: typer.Context, id: Id, as_json: AsJson = False) -> None:
     """Remove what a model proposes."""
     with _desk(context) as desk:
         desk.discard(id)
+    if as_json:
+        print_json({"discarded": id})
 
 
 RECIPES = CommandGroup(
@@ -207,7 +218,10 @@ def _print_program(program: str) -> None:
         console().print(safe(f"    {line}"), soft_wrap=True)
 
 
-def _print_kept(recipe: Recipe) -> None:
+def _print_kept(recipe: Recipe, *, as_json: bool) -> None:
+    if as_json:
+        print_json(_plain(RecipeStatus(recipe, ())))
+        return
     calls = ", ".join(each.name for each in recipe.tools) or "nothing"
     text = f"{recipe.name} is a tool now ({recipe.permission_kind}); it calls {calls}."
     console().print(safe(text), soft_wrap=True)
