@@ -14,7 +14,14 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from toolcrib.errors import ConfigError, NameTaken, UnknownTool
-from toolcrib.execute import ApprovalRequest, Approver, Caller, CallRefused, running_for
+from toolcrib.execute import (
+    ApprovalRequest,
+    Approver,
+    Caller,
+    CallRefused,
+    DenyingApprover,
+    running_for,
+)
 from toolcrib.model import (
     Call,
     CallContext,
@@ -98,7 +105,7 @@ class RecipeSource:
             raise UnknownTool(f"{call.name!r} is not what it was; search for it again")
         if maker is None:
             return Outcome(error=CallError("not_allowed", "rights", _NO_CALLER))
-        timed = maker.approver and _TimedApprover(maker.approver, context.deadline)
+        timed = _timed(maker.approver, context.deadline)
         listeners = ProgramListeners(context.progress, context.ask, context.log)
         left_s = context.deadline.left_s
         try:
@@ -123,6 +130,13 @@ class RecipeSource:
         if name not in self._recipes:
             raise UnknownTool(f"no recipe {name!r:.80} here; search for it first")
         return self._recipes[name]
+
+
+def _timed(approver: Approver | None, deadline: Deadline) -> Approver | None:
+    """One that asks for a bounded time. A person's "no" needs none, and stays what it is."""
+    if approver is None or isinstance(approver, DenyingApprover):
+        return approver
+    return _TimedApprover(approver, deadline)
 
 
 @dataclass(frozen=True, slots=True)
