@@ -48,7 +48,7 @@ READ_ELSEWHERE = {
     "observe.log_level": "gateway/daemon_log.py",
     "observe.access_log": "gateway/daemon.py",
     "apps.enabled": "crib/inventory.py",
-    "program.at_once": "crib/crib.py",
+    "program.at_once": "crib/programs.py",
     "mcp.warm_up": "crib/searcher.py",
     "gateway.bind": "gateway/binding.py",
     "gateway.port": "gateway/http/listener.py",

@@ -1,4 +1,5 @@
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -67,3 +68,45 @@ def config(tmp_path: Path) -> str:
         encoding="utf-8",
     )
     return str(path)
+
+
+SHOP_TOOLS = """
+double:
+  function: shop_tools:double
+  permission_kind: read
+long:
+  function: shop_tools:long
+  permission_kind: read
+pay:
+  function: shop_tools:pay
+  permission_kind: dangerous
+"""
+SHOP = '''
+def double(n: int) -> int:
+    """Double a number."""
+    return 2 * n
+
+def long() -> str:
+    """Return much."""
+    return "0123456789" * 5
+
+def pay(to: str) -> str:
+    """Pay somebody."""
+    return f"paid {to}\\x1b[31m"
+'''
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A settings file with three functions: two that read, and one that needs approval."""
+    (tmp_path / "shop_tools.py").write_text(SHOP)
+    (tmp_path / "tools.yaml").write_text(SHOP_TOOLS)
+    file = tmp_path / "settings.toml"
+    file.write_text(
+        'store = "catalog.db"\ntools = ["tools.yaml"]\nbuiltin_tools = false\nplugins = false\n'
+        '[embed]\nembedder = "none"\n[call]\npage_tokens = 4\n'
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "shop_tools", sys.modules.get("shop_tools"))
+    monkeypatch.delitem(sys.modules, "shop_tools")
+    return str(file)

@@ -445,7 +445,7 @@ def test_progress_is_told(stored: Settings):
 
 def generation(crib: Crib) -> tuple[str, int]:
     """Which engine a crib searches, and how often it was written to."""
-    with crib._live_index.catalog().view() as view:
+    with crib._stages._live_index.catalog().view() as view:
         return type(view).__name__, view.generation
 
 
@@ -464,7 +464,7 @@ def test_auto_uses_the_stored_index_when_it_is_of_just_this_pool(stored: Setting
     with Crib(stored) as crib:
         crib.add_source(ListedSource(*SEEN))
         assert crib.search("write_file")[0].name == "write_file"
-        assert crib._live_index.is_packed
+        assert crib._stages._live_index.is_packed
         assert crib.index.is_stored()
     assert not Path(stored.store).exists()
 
@@ -488,7 +488,7 @@ def test_auto_falls_back_when_the_embedder_is_another(stored: Settings):
     with Crib(stored, embedder=WordHashes()) as crib:
         crib.add(steer_truck)
         assert crib.search("drive lorry")
-        assert not crib._live_index.is_packed
+        assert not crib._stages._live_index.is_packed
 
 
 def test_another_who_stores_another_pool_meanwhile_does_no_harm(stored: Settings):

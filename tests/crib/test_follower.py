@@ -31,11 +31,11 @@ class Replica:
     """A crib with one server, that looks at its shared store when the test says so."""
 
     def __init__(self, crib: Crib, others: PostgresStores) -> None:
-        follower, stores = crib._parts.follower, crib._stores
+        follower, stores = crib._stages.parts.follower, crib._stages.stores
         assert follower
-        assert crib._followed
+        assert crib._stages._followed
         assert isinstance(stores, ReplicaStores)
-        follower.leave(crib._followed)
+        follower.leave(crib._stages._followed)
         self.inventory, self._others = inventory_of(crib), others
         self.followed = FollowedTenant(stores, self.inventory, stores.catch_up().generation)
 

@@ -24,7 +24,7 @@ with Crib(settings) as crib:
     crib.add_source(source)
     assert crib.search("list_directory")
     source.listed = [each for each in SEEN if each.name != "read_file"]
-    crib._inventory.relist(source)
+    crib._stages.inventory.relist(source)
     assert "read_file" not in [hit.name for hit in crib.search("read_file")]
 """
 ANOTHER_FORMAT = """
@@ -68,7 +68,7 @@ def best(crib: Crib, text: str) -> str:
 
 
 def engine_of(crib: Crib) -> str:
-    with crib._live_index.view() as (_, view):
+    with crib._stages._live_index.view() as (_, view):
         return type(view).__name__
 
 

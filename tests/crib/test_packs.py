@@ -65,7 +65,7 @@ def was_packed(crib: Crib) -> bool:
     """Whether all was found in the files."""
     inventory = inventory_of(crib)
     crib.search("anything")
-    return inventory.pool.pack is not None and crib._live_index.is_packed
+    return inventory.pool.pack is not None and crib._stages._live_index.is_packed
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_where_nothing_can_be_written_that_is_said_once(home: Path, first: objec
     try:
         with modes_hold(), opened(sources) as crib:
             assert crib.search("knit a sock")[0].name == "mcp_slack_knit_sock"
-            crib._packs.close()
+            crib._stages._packs.close()
             assert len([each for each in crib.problems if "quick start" in each]) == 1
     finally:
         folder.chmod(0o700)

@@ -81,7 +81,11 @@ def started_from_packs(crib: Crib) -> bool:
     """Whether all was found in packs, and no listing was read for it."""
     crib.search("anything")
     memory = inventory_of(crib).servers["shop"]._memory
-    return crib._live_index.is_packed and inventory_of(crib).pool.fits_pack() and not memory._loaded
+    return (
+        crib._stages._live_index.is_packed
+        and inventory_of(crib).pool.fits_pack()
+        and not memory._loaded
+    )
 
 
 @pytest.fixture
@@ -146,14 +150,18 @@ def test_who_waits_to_store_a_pack_waits_once_and_not_longer_than_its_crib(
     monkeypatch.setattr("toolcrib.crib.shared_packs.BYTES_A_SECOND", 1)
     waiting: list[Timer] = []
     with replicas.replica("one") as crib:
-        crib._packs._writer._quiet_s = 0.0
+        packs = crib._stages._packs
+        packs._writer._quiet_s = 0.0
         for count in (251, 252):
             replicas.list_tools(count)
             asyncio.run(crib.refresh())
             crib.search("anything")
-            until(lambda: crib._packs._again not in (None, *waiting), "it is too early to store")
-            assert crib._packs._again
-            waiting.append(crib._packs._again)
+            until(
+                lambda: packs._again not in (None, *waiting),
+                "it is too early to store",
+            )
+            assert packs._again
+            waiting.append(packs._again)
             assert not waiting[-1].finished.is_set()
         assert waiting[0].finished.is_set()
     assert waiting[1].finished.is_set()

@@ -19,7 +19,7 @@ Spoil = Callable[[Path], None]
 @pytest.fixture
 def folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where packs are kept, of one program; with a pair."""
-    monkeypatch.setattr("toolcrib.crib.crib._program", lambda: "some program")
+    monkeypatch.setattr("toolcrib.crib.stages._program", lambda: "some program")
     with opened() as crib:
         crib.search("anything")
     return WORDS.state_folder / "packs"
@@ -154,7 +154,7 @@ def test_a_search_goes_on_while_the_files_are_replaced_and_removed(
 def test_a_folder_that_cannot_be_written_costs_nothing_else(
     home: Path, expected: list[tuple[str, float]], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("toolcrib.crib.crib._program", lambda: "some program")
+    monkeypatch.setattr("toolcrib.crib.stages._program", lambda: "some program")
     assert home
     WORDS.state_folder.mkdir(parents=True)
     (WORDS.state_folder / "packs").write_text("in the way")
@@ -165,7 +165,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing_else(
 def test_a_full_disk_costs_nothing_else(
     home: Path, expected: list[tuple[str, float]], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("toolcrib.crib.crib._program", lambda: "some program")
+    monkeypatch.setattr("toolcrib.crib.stages._program", lambda: "some program")
     assert home
     for size in (0, 4_096, 40_000):
         with room_for(size), opened() as crib:

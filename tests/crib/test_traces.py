@@ -82,7 +82,7 @@ def test_without_the_extra_tools_work_and_the_problem_names_it(monkeypatch: pyte
 def test_nothing_is_told_unless_it_is_set():
     with crib_with() as crib:
         assert crib.problems == ()
-        assert crib._tracer is None
+        assert crib._stages.tracer is None
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ class World:
 
     @property
     def door(self) -> Door:
-        return self.crib._door
+        return self.crib._stages.calls.door
 
     def call(self, name: str = NAME, **options) -> Outcome:
         return asyncio.run(self.crib.call(name, {}, caller=self.caller, pin=self.pin, **options))

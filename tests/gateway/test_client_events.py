@@ -42,8 +42,8 @@ def many_tools(number: int = 40) -> Crib:
 @pytest.fixture
 def crib(tmp_path: Path) -> Iterable[Crib]:
     opened = many_tools()
-    opened._events._open_file = partial(EventFile, tmp_path / "events.db", RETENTION)
-    opened._events._is_heard = True
+    opened._stages.events._open_file = partial(EventFile, tmp_path / "events.db", RETENTION)
+    opened._stages.events._is_heard = True
     yield opened
     opened.close()
 

@@ -163,7 +163,7 @@ def test_nothing_is_loaded_that_is_not_ours(
     handle, caller, store = waiting.suspended, ANN, stores_in(crib).suspensions
     content = store.take_suspension(handle, "ann")
     assert content
-    suspensions = crib._programs._host.suspensions
+    suspensions = crib._stages.programs._programs._host.suspensions
     match change:
         case "caller":
             caller = Caller("bob")

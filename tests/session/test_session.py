@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.session.deck import ALL, PINNED, crib_of, names, only, plenty
 from tests.workshop import READ_FILE, ListedSource, mcp
 from toolcrib import Caller, Crib, Scope, Settings, ToolInfo
-from toolcrib.crib import inventory_of
+from toolcrib.crib import inventory_of, searcher_of
 from toolcrib.errors import ConfigError
 from toolcrib.execute import per_request_tools
 from toolcrib.model import JsonObject, Outcome
@@ -241,8 +241,9 @@ def test_a_search_does_not_hold_up_the_event_loop():
     crib = crib_of()
     session = crib.session()
     threads: list[int] = []
-    search = crib.search
-    crib.search = lambda *a, **k: (threads.append(get_ident()), search(*a, **k))[1]
+    searcher = searcher_of(crib)
+    search = searcher.search
+    searcher.search = lambda *a, **k: (threads.append(get_ident()), search(*a, **k))[1]
     assert called(crib.session(), "tool_search", {"query": "select:read_file"}).ok
     assert threads
     assert get_ident() not in threads

@@ -143,7 +143,7 @@ def test_a_lesson_never_passes_a_name():
 def test_a_lesson_brings_in_nothing_that_no_arm_has_found():
     crib = crib_of(send_mail, send_telegram, write_letter, learn=True)
     lead(crib, "write boss", "write_letter", *"abcd")
-    assert crib._advice.learned("boss", Scope()) == {"write_letter": pytest.approx(0.1)}
+    assert crib._stages.advice.learned("boss", Scope()) == {"write_letter": pytest.approx(0.1)}
     assert names(crib, "boss") == []
 
 

@@ -11,6 +11,8 @@
                  └→ sessions, calls through the door of `toolcrib.execute`
 
 `crib`                 `Crib`: the programs' side, one method a wish
+`stages`               `Stages`: all below, joined; `internals` is our own way in to them
+`calls`                calls through the door; `programs` has the programs that make some
 `operator`             `Operator`, as `crib.operator`: approvals, what use has taught, new settings
 `live_index`           the index that follows the pool; `crib_index` is its handle: `crib.index`
 `packs`                keeps both in packs for the next start; `pack_files` says where and when,
@@ -29,9 +31,7 @@
 
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway, the dashboard and the commands reach past the programs' side
-with `inventory_of(crib)`, `searcher_of(crib)`, `events_of(crib)`, `stores_in(crib)`,
-`signatures_in(crib, ...)`, `recipes_of(crib)`, `tracer_in(crib)` and `use_history_of(crib)`; nobody
-else is promised what is there.
+with the functions of `internals`, as `inventory_of(crib)`; nobody else is promised what is there.
 """
 
 from typing import TYPE_CHECKING
@@ -39,9 +39,10 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.crib.crib import (
-        HOST,
-        Crib,
+    from toolcrib.crib.calls import HOST
+    from toolcrib.crib.crib import Crib
+    from toolcrib.crib.crib_index import CribIndex
+    from toolcrib.crib.internals import (
         events_of,
         inventory_of,
         recipes_of,
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
         tracer_in,
         use_history_of,
     )
-    from toolcrib.crib.crib_index import CribIndex
     from toolcrib.crib.inventory import Inventory
     from toolcrib.crib.operator import Operator
     from toolcrib.crib.shared_documents import SharedDocuments, edited_documents
@@ -60,9 +60,10 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "crib": (
-                "HOST",
-                "Crib",
+            "calls": ("HOST",),
+            "crib": ("Crib",),
+            "crib_index": ("CribIndex",),
+            "internals": (
                 "events_of",
                 "inventory_of",
                 "recipes_of",
@@ -72,7 +73,6 @@ else:
                 "tracer_in",
                 "use_history_of",
             ),
-            "crib_index": ("CribIndex",),
             "inventory": ("Inventory",),
             "operator": ("Operator",),
             "shared_documents": ("SharedDocuments", "edited_documents"),

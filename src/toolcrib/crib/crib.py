@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from importlib import import_module
 from pathlib import Path
-from secrets import token_bytes
-from threading import Lock
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Self, Unpack, overload
 
-from toolcrib import execute, program, session
 from toolcrib.access import Scope
-from toolcrib.crib.capability_reader import CapabilityReader
-from toolcrib.crib.crib_events import SearchRecord
+from toolcrib.crib.calls import HOST
 from toolcrib.crib.crib_index import CribIndex
-from toolcrib.crib.inventory import Inventory
-from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.operator import Operator
-from toolcrib.crib.pack_files import PackFiles
-from toolcrib.crib.packs import Packs
 from toolcrib.crib.parts import CribParts
-from toolcrib.crib.recipes import Recipes
-from toolcrib.crib.searcher import Searcher
-from toolcrib.crib.sessions import Sessions
-from toolcrib.errors import UnknownTool
-from toolcrib.execute import Caller, RuleFile
+from toolcrib.crib.stages import Stages
+from toolcrib.execute import Caller
 from toolcrib.model import (
     Answer,
     Call,
@@ -44,37 +30,19 @@ from toolcrib.model import (
     Query,
     ToolInfo,
 )
-from toolcrib.pool import entry_names
 from toolcrib.program import ProgramListeners
-from toolcrib.settings import Settings, default_settings, with_own_servers
-from toolcrib.store import FileStores
-from toolcrib.system import LastGoodCopies
-from toolcrib.wiring import event_log_of, policy_of, program_limits_of, use_advice_of
+from toolcrib.settings import Settings, default_settings
 
 if TYPE_CHECKING:
     import asyncio
 
-    from toolcrib.crib.follower import FollowedTenant
     from toolcrib.embed import Embedder
-    from toolcrib.execute import ApprovalRequest, Approver, Door
-    from toolcrib.observe import EventLog, Tracer
-    from toolcrib.program import (
-        ProgramCheck,
-        ProgramLimits,
-        ProgramOutcome,
-        Programs,
-        RecipeDesk,
-        ToolSignature,
-    )
+    from toolcrib.execute import ApprovalRequest, Approver
+    from toolcrib.program import ProgramCheck, ProgramLimits, ProgramOutcome
     from toolcrib.search import Explanation
-    from toolcrib.session import Host, Session
+    from toolcrib.session import Session
     from toolcrib.sources import Source, ToolFacts
     from toolcrib.sources.mcp import Offers, RefreshResult, ServerEntry
-    from toolcrib.store import ReplicaStores, Stores
-    from toolcrib.uses import UseHistory
-
-HOST = Caller("host")
-"""Who calls when nobody else is named: the program that holds the crib."""
 
 
 class Crib:
@@ -90,52 +58,7 @@ class Crib:
         self, settings: Settings | None = None, *, embedder: Embedder | None = None
     ) -> None:
         settings = settings or default_settings(os.environ)
-        self._join(settings, CribParts(settings), embedder)
-        self._owns_parts = True
-
-    def _join(self, settings: Settings, parts: CribParts, embedder: Embedder | None = None) -> None:
-        """Join the stages by these settings, on parts that others may have too."""
-        self._parts, self._owns_parts = parts, False
-        self._stores = stores = parts.stores(settings)
-        shared_key = None if isinstance(stores, FileStores) else stores.packs.key
-        self._pack_files = files = PackFiles.of(settings, _program(), shared_key)
-        self._events = event_log_of(settings, stores)
-        self._tracer = parts.tracer
-        tell = self._tracer.tell if self._tracer else None
-        self._inventory = inventory = Inventory(settings, stores, files, self._events.append, tell)
-        self._live_index = LiveIndex(
-            settings,
-            inventory.pool,
-            inventory.changing,
-            embedder,
-            files,
-            stores=stores,
-            make_embedder=parts.embedder,
-            say=inventory.report,
-        )
-        self._packs = Packs(inventory, self._live_index, files, say=inventory.report)
-        self._index = CribIndex(inventory.current, self._live_index, self._packs)
-        self._advice = use_advice_of(
-            settings, inventory.pool, inventory.facts, self._live_index.store_if_there
-        )
-        self._rule_file = RuleFile(settings.rules_file, LastGoodCopies(settings.state_folder))
-        self._followed: FollowedTenant | None = None
-        self._made_door: Door | None = None
-        self._made_programs: Programs | None = None
-        self._recipes = Recipes(inventory, self._seal_key, lambda: self._make_programs(self._door))
-        self._memory_key = token_bytes(32)
-        self._making_door = Lock()
-        self._searcher = Searcher(inventory, self._live_index, self._advice)
-        self._reader = CapabilityReader(inventory, self._advice)
-        self._sessions = Sessions(inventory, self._live_index, self._host, self._events.append)
-        self._operator = Operator(
-            inventory,
-            self._searcher,
-            lambda: self._door,
-            self._advice,
-            self._rule_file,
-            recipes=self._recipes,
-        )
+        self._stages = Stages(settings, CribParts(settings), embedder, owns_parts=True)
 
     @classmethod
     def from_settings(
@@ -148,72 +71,30 @@ class Crib:
         Raises `StoreError` if the settings name a shared store that cannot be opened.
         """
         crib = cls(settings)
-        try:
-            crib._open(loop)
-        except BaseException:
-            crib.close()
-            raise
+        crib._stages.open(loop)
         return crib
-
-    def _open(
-        self,
-        loop: asyncio.AbstractEventLoop | None,
-        on_documents: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Take in what the settings name, and keep in step with a shared store."""
-        stores, follower = self._stores, self._parts.follower
-        if follower is None:
-            self._inventory.open(loop)
-            self._recipes.open()
-            return
-        from toolcrib.crib.follower import FollowedTenant  # noqa: PLC0415 - for a shared store
-        from toolcrib.store import ReplicaStores  # noqa: PLC0415
-
-        if isinstance(stores, ReplicaStores):
-            generation = stores.catch_up().generation  # the files of this machine are those of all
-            if self.settings.rules_file:  # they are the user's, as is the file that came just now
-                self._inventory.settings = with_own_servers(self.settings)
-            self._share_packs(stores, generation)
-            self._inventory.open(loop)
-            self._recipes.open()
-            self._followed = FollowedTenant(stores, self._inventory, generation, on_documents)
-            follower.follow(self._followed)
-
-    def _share_packs(self, stores: ReplicaStores, begun: int) -> None:
-        """Have the packs of other replicas, and let them have ours; `begun` is the generation now.
-
-        Before the first source is added.
-        """
-        from toolcrib.crib.shared_packs import SharedPacks  # noqa: PLC0415 - for a shared store
-
-        def generation() -> int:
-            return self._followed.generation if self._followed else begun
-
-        if self._pack_files and self._live_index.is_packable:
-            self._packs.share(
-                SharedPacks(stores.packs, self._pack_files, self.settings, generation)
-            )
 
     @property
     def settings(self) -> Settings:
         """The settings that hold now; see `Operator.take_settings`."""
-        return self._inventory.settings
+        return self._stages.inventory.settings
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What is named in the settings and cannot be used now, one message each."""
-        rules = filter(None, [self._operator.rules_problem])
-        return (*rules, *self._parts.problems, *self._inventory.problems)
+        stages = self._stages
+        rules = filter(None, [stages.operator.rules_problem])
+        return (*rules, *stages.parts.problems, *stages.inventory.problems)
 
     @property
     def operator(self) -> Operator:
         """What is for the operator alone: approvals, what use has taught, new settings."""
-        return self._operator
+        return self._stages.operator
 
     @property
     def index(self) -> CribIndex:
         """The index: its vectors, and its copy in the catalog file."""
-        return self._index
+        return self._stages.index
 
     @overload
     def add(self, fn: Callable[..., object], /, **facts: Unpack[ToolFacts]) -> ToolInfo: ...
@@ -234,8 +115,8 @@ class Crib:
         The facts hold for each of them. Raises `NameTaken` and `DeclarationError`.
         """
         if more:
-            return self._inventory.add_functions((fn, *more), facts)
-        return self._inventory.add_function(fn, facts)
+            return self._stages.inventory.add_functions((fn, *more), facts)
+        return self._stages.inventory.add_function(fn, facts)
 
     def add_all(self, module: ModuleType, **facts: Unpack[ToolFacts]) -> tuple[ToolInfo, ...]:
         """Make every public function that a module defines a tool, all of them or none.
@@ -244,11 +125,11 @@ class Crib:
         out. The facts hold for each function; its own `@tool` goes before them. Raises `NameTaken`,
         and `DeclarationError` if there is no public function, or one has no docstring.
         """
-        return self._inventory.add_module(module, facts)
+        return self._stages.inventory.add_module(module, facts)
 
     def add_source(self, *sources: Source) -> None:
         """Add whole sources. What is wrong with them is among `problems`."""
-        self._inventory.add_source(*sources)
+        self._stages.inventory.add_source(*sources)
 
     def add_mcp(
         self, server: str | Path | Mapping[str, Json], **entry: Unpack[ServerEntry]
@@ -259,7 +140,7 @@ class Crib:
         lists the tools of a new one. The keys are those of the file; `command` may also be a list
         with the arguments. Raises `ConfigError`, and `NameTaken` if the name is in use.
         """
-        self._inventory.add_mcp(server, entry)
+        self._stages.inventory.add_mcp(server, entry)
 
     async def refresh(self, *servers: str) -> Sequence[RefreshResult]:
         """Start these MCP servers, or all, and list their tools again. Search finds them then.
@@ -267,18 +148,18 @@ class Crib:
         If one fails, its result has the error, its earlier tools stay, and the others go on.
         Raises `ConfigError` for an unknown name.
         """
-        return await self._inventory.fleet.refresh(*servers)
+        return await self._stages.inventory.fleet.refresh(*servers)
 
     def offers(self, server: str) -> Offers:
         """The resources and prompts of an MCP server. Raises `ConfigError` for an unknown name."""
-        return self._inventory.fleet.server(server).offers
+        return self._stages.inventory.fleet.server(server).offers
 
     def listen(self) -> None:
         """Let apps connect and add their tools, until this is closed.
 
         Raises `SourceError` if another process listens for apps already.
         """
-        self._inventory.listen()
+        self._stages.inventory.listen()
 
     def search(
         self,
@@ -293,17 +174,8 @@ class Crib:
 
         `scope` limits what may be found; without one, that of the caller does.
         """
-        began = time.perf_counter()
         query = Query(text, limit, frozenset(kinds))
-        found = self._searcher.search(
-            query, self._inventory.scope_of(scope or caller.scope), caller.id
-        )
-        if text:  # an empty query browses
-            record = SearchRecord(found, caller, time.time(), time.perf_counter() - began)
-            self._events.append_later("search", record.event)
-            if self._tracer:
-                self._tracer.tell(partial(record.span, content=self._tracer.content))
-        return found
+        return self._stages.searcher.search(query, caller=caller, scope=scope)
 
     def explain(
         self, text: str, name: str, *, limit: int | None = None, scope: Scope | None = None
@@ -312,7 +184,8 @@ class Crib:
 
         Raises `UnknownTool` and `AmbiguousName`.
         """
-        return self._searcher.explain(Query(text, limit), name, self._inventory.scope_of(scope))
+        own = self._stages.inventory.scope_of(scope)
+        return self._stages.searcher.explain(Query(text, limit), name, own)
 
     async def call(  # noqa: PLR0913 - what a call may have, each by its name
         self,
@@ -336,26 +209,23 @@ class Crib:
         `progress`, `ask` and `log` are called while the tool runs; see `CallContext`. `paged` is
         for models: a long result comes page by page; see `result`.
         """
-        self._inventory.look_again(name)
-        outcome = await self._door.execute(
+        return await self._stages.calls.make(
             Call.of(name, arguments, pin),
-            self._inventory.restricted(caller),
+            caller,
             timeout_s=timeout_s,
             approver=approver,
             progress=progress,
             ask=ask,
             log=log,
+            paged=paged,
         )
-        return await self._door.paged(outcome, caller) if paged else outcome
 
     def check_program(self, program: str, *, caller: Caller = HOST) -> ProgramCheck:
         """Whether a program can be run, and which tools it may call. Nothing of it is run.
 
         Raises `ConfigError` without the extra `code`, and `TimeoutError` if too many run.
         """
-        return self._programs.check(
-            program, self._inventory.restricted(caller), program_limits_of(self.settings)
-        )
+        return self._stages.programs.check(program, caller)
 
     async def run(  # noqa: PLR0913 - what a program may have, each by its name
         self,
@@ -376,14 +246,8 @@ class Crib:
         `ask` and `log` are for what its tools say and ask; `paged` is for models, as in `call`.
         Raises `ConfigError` without the extra `code`.
         """
-        outcome = await self._programs.run(
-            program,
-            self._inventory.restricted(caller),
-            limits or program_limits_of(self.settings),
-            approver,
-            ProgramListeners(progress, ask, log),
-        )
-        return await self._door.paged(outcome, caller) if paged else outcome
+        listeners, go = ProgramListeners(approver, progress, ask, log), self._stages.programs.run
+        return await go(program, listeners, caller=caller, limits=limits, paged=paged)
 
     async def resume(  # noqa: PLR0913 - what a program may have, each by its name
         self,
@@ -404,14 +268,8 @@ class Crib:
         If nobody has answered, it goes on waiting under the same handle. No handle raises: the
         outcome has the error. Raises `ConfigError` without the extra `code`, and `StoreError`.
         """
-        outcome = await self._programs.resume(
-            handle,
-            self._inventory.restricted(caller),
-            limits or program_limits_of(self.settings),
-            approver,
-            ProgramListeners(progress, ask, log),
-        )
-        return await self._door.paged(outcome, caller) if paged else outcome
+        listeners, go = ProgramListeners(approver, progress, ask, log), self._stages.programs.resume
+        return await go(handle, listeners, caller=caller, limits=limits, paged=paged)
 
     def propose_recipe(self, program: str, purpose: str, *, caller: Caller = HOST) -> bool:
         """Propose to keep a program as a tool; `purpose` says what it is for.
@@ -419,18 +277,14 @@ class Crib:
         It is for the operator to decide: until then nothing can be called. False if it is too
         large, or as many wait as may. Raises `StoreError`.
         """
-        return self._recipes.book.propose(program, purpose, caller.id)
+        return self._stages.recipes.book.propose(program, purpose, caller.id)
 
     def signature(self, name: str, *, caller: Caller = HOST) -> str:
         """A tool as the typed function that programs call, with its description.
 
         Raises `UnknownTool`, also for what this caller may not have, and `AmbiguousName`.
         """
-        entry = entry_names(self._inventory.seen_by(caller)).resolve(name)
-        found = self._signatures(caller, [entry.name])
-        if entry.name not in found:
-            raise UnknownTool(f"{entry.name!r} is no tool that this caller can call")
-        return found[entry.name].text
+        return self._stages.programs.signature(name, caller)
 
     def session(  # noqa: PLR0913 - what a session may have, each by its name
         self,
@@ -450,7 +304,7 @@ class Crib:
         the names of tools that the caller has already: they are neither listed nor found. Raises
         `ConfigError` for an unknown word or a style that cannot be had, and `StoreError`.
         """
-        return self._sessions.open(
+        return self._stages.sessions.open(
             id,
             caller,
             bound,
@@ -467,8 +321,7 @@ class Crib:
 
         Nothing is sent. For hosts that gather all questions before they call.
         """
-        self._inventory.current()
-        return self._door.question(Call.of(name, arguments), self._inventory.restricted(caller))
+        return self._stages.calls.question(name, arguments, caller)
 
     def read(self, name: str, *, caller: Caller = HOST) -> Outcome:
         """All about a capability, as text: the knowledge of a skill, the card of an agent.
@@ -476,7 +329,7 @@ class Crib:
         `name/path` is a file in the folder of a skill. No name raises: the outcome has the error.
         Raises `StoreError`.
         """
-        return self._reader.read(name, caller)
+        return self._stages.reader.read(name, caller)
 
     def result(
         self, handle: str, *, page: int = 1, find: str = "", caller: Caller = HOST
@@ -486,18 +339,18 @@ class Crib:
         With `find`, only lines with these words, or that match a `/pattern/`; that may take
         seconds. No handle raises: the outcome has the error.
         """
-        return self._door.result(handle, caller, page, find)
+        return self._stages.calls.door.result(handle, caller, page, find)
 
     def entries(self) -> Mapping[str, Entry]:
         """Everything in the pool by name, also what callers may not see."""
-        return self._inventory.entries()
+        return self._stages.inventory.entries()
 
     def get(self, name: str) -> Entry:
         """One entry, by its name, or by the source's own name if only one has that.
 
         Raises `UnknownTool` and `AmbiguousName`.
         """
-        return self._inventory.current().resolve(name)
+        return self._stages.inventory.current().resolve(name)
 
     def dashboard(self, *, port: int = 0, browser: bool = True) -> None:
         """Look at this crib in the browser: why a search finds what it finds, and all tools.
@@ -514,19 +367,7 @@ class Crib:
 
     def close(self) -> None:
         """End the servers and apps that were started, and let go of the files."""
-        if self._followed and self._parts.follower:
-            self._parts.follower.leave(self._followed)
-        self._packs.close()
-        if self._made_programs:
-            self._made_programs.close()
-        self._recipes.close()
-        self._inventory.close()
-        self._advice.history.close()
-        self._live_index.close()
-        self._events.close()
-        self._stores.close()
-        if self._owns_parts:
-            self._parts.close()
+        self._stages.close()
 
     def __enter__(self) -> Self:
         return self
@@ -538,165 +379,3 @@ class Crib:
         _traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-    @property
-    def _door(self) -> Door:
-        """Made by the first call: a search needs nothing of what calls need."""
-        with self._making_door:
-            self._made_door = self._made_door or self._make_door()
-            return self._made_door
-
-    def _make_door(self) -> Door:
-        settings, inventory = self.settings, self._inventory
-        return execute.Door(
-            inventory.pool,
-            policy_of(settings, self._rule_file.rules),
-            events=self._events,
-            tracer=self._tracer,
-            tickets=execute.Tickets(lambda: self._stores.tickets, self._events.append),
-            results=lambda: self._stores.results,
-            on_success=lambda caller, tool: self._advice.history.called(caller.id, tool),
-            why_unknown=inventory.why_unknown,
-        )
-
-    @property
-    def _programs(self) -> Programs:
-        door = self._door
-        with self._making_door:
-            self._made_programs = self._made_programs or self._make_programs(door)
-            return self._made_programs
-
-    def _make_programs(self, door: Door) -> Programs:
-        host = program.ProgramHost(
-            groups=lambda: self._inventory.groups(self._inventory.entries()),
-            call=self._program_call,
-            asks=door.asks,
-            tickets=door.tickets,
-            suspensions=program.Suspensions(
-                lambda: self._stores.suspensions, self._seal_key, self.settings.tenant
-            ),
-        )
-        return program.Programs(host, self.settings.program.at_once)
-
-    def _seal_key(self) -> bytes:
-        """What seals suspended programs; where nothing is to be left on disk, that of a process."""
-        if self.settings.store_path == ":memory:":
-            return self._memory_key
-        return self._stores.install_key
-
-    async def _program_call(  # noqa: PLR0913 - what a call has, each by its name
-        self,
-        name: str,
-        arguments: JsonObject,
-        *,
-        caller: Caller,
-        pin: str,
-        timeout_s: float,
-        approver: Approver | None,
-        listeners: ProgramListeners,
-    ) -> Outcome:
-        limit_s = min(timeout_s, self.settings.call.timeout_s)
-        return await self.call(
-            name,
-            arguments,
-            caller=caller,
-            pin=pin,
-            timeout_s=limit_s,
-            approver=approver,
-            progress=listeners.progress_of(name),
-            ask=listeners.ask,
-            log=listeners.log,
-        )
-
-    def _host(self, caller: Caller) -> Host:
-        """What a session of this caller reaches of the crib."""
-        from asyncio import to_thread  # noqa: PLC0415 - a search waits for nothing
-
-        return session.Host(
-            search=partial(self.search, caller=caller),
-            call=partial(self.call, caller=caller),
-            run=partial(self.run, caller=caller),
-            resume=partial(self.resume, caller=caller),
-            signatures=partial(self._signatures, caller),
-            means=partial(self._means, caller),
-            question=partial(self.question, caller=caller),
-            read=partial(self.read, caller=caller),
-            result=partial(self.result, caller=caller),
-            asks=partial(self._door.asks, caller=caller),
-            check=self._door.check,
-            aside=to_thread,
-        )
-
-    def _signatures(self, caller: Caller, names: Iterable[str]) -> Mapping[str, ToolSignature]:
-        return self._programs.signatures_of(names, self._inventory.restricted(caller))
-
-    def _means(self, caller: Caller, name: str) -> Entry | None:
-        self._inventory.current()
-        return self._door.means(name, caller)
-
-
-def _program() -> str:
-    """The file of the program that runs; empty where there is none, as at a prompt."""
-    return str(getattr(sys.modules.get("__main__"), "__file__", None) or "")
-
-
-def crib_beside(
-    other: Crib,
-    settings: Settings,
-    loop: asyncio.AbstractEventLoop,
-    on_documents: Callable[[], None],
-) -> Crib:
-    """A crib of these settings on the parts of another one. See `open_tenant`."""
-    crib = Crib.__new__(Crib)
-    crib._join(settings, parts_of(other))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
-    try:
-        crib._open(loop, on_documents)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the same
-    except BaseException:
-        crib.close()
-        raise
-    return crib
-
-
-def parts_of(crib: Crib) -> CribParts:
-    """What a crib may share with others of its process. Programs are not promised it."""
-    return crib._parts  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
-
-
-def inventory_of(crib: Crib) -> Inventory:
-    """What a crib holds, for the gateway and the commands. Programs are not promised it."""
-    return crib._inventory  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
-
-
-def searcher_of(crib: Crib) -> Searcher:
-    """What searches a crib, for the gateway and the dashboard. Programs are not promised it."""
-    return crib._searcher  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
-
-
-def signatures_in(crib: Crib, names: Iterable[str], caller: Caller) -> Mapping[str, ToolSignature]:
-    """Tools as typed functions, for the gateway; not those that the caller may not call."""
-    return crib._signatures(caller, names)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
-
-
-def recipes_of(crib: Crib) -> RecipeDesk:
-    """The operator's desk for recipes, for the commands. Programs are not promised it."""
-    return crib._recipes.desk  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
-
-
-def use_history_of(crib: Crib) -> UseHistory:
-    """What a crib keeps about use, for the commands. Programs are not promised it."""
-    return crib._advice.history  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
-
-
-def events_of(crib: Crib) -> EventLog:
-    """The log of a crib's events, for the gateway. Programs are not promised it."""
-    return crib._events  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
-
-
-def stores_in(crib: Crib) -> Stores:
-    """What lasts of a crib, for the gateway. Programs are not promised it."""
-    return crib._stores  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
-
-
-def tracer_in(crib: Crib) -> Tracer | None:
-    """Who takes the spans of a crib, for the gateway. Programs are not promised it."""
-    return crib._tracer  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in

@@ -5,16 +5,16 @@ Nothing here is for a model, and nothing that a model can call leads here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from toolcrib.wiring import fit_in_place, policy_of
+from toolcrib.wiring import fit_in_place
 
 if TYPE_CHECKING:
+    from toolcrib.crib.calls import Calls
     from toolcrib.crib.inventory import Inventory
     from toolcrib.crib.recipes import Recipes
     from toolcrib.crib.searcher import Searcher
-    from toolcrib.execute import Door, RuleFile, Tickets
+    from toolcrib.execute import Tickets
     from toolcrib.settings import Settings
     from toolcrib.uses import UseAdvice, UseHints
 
@@ -22,27 +22,25 @@ if TYPE_CHECKING:
 class Operator:
     """What the operator of a crib sees and decides. Made by `Crib`; never hand it to a model."""
 
-    def __init__(  # noqa: PLR0913 - what the operator has of a crib
+    def __init__(
         self,
         inventory: Inventory,
         searcher: Searcher,
-        door: Callable[[], Door],
+        calls: Calls,
         advice: UseAdvice,
-        rule_file: RuleFile,
         *,
         recipes: Recipes,
     ) -> None:
         self._inventory = inventory
         self._searcher = searcher
-        self._door = door
+        self._calls = calls
         self._advice = advice
-        self._rule_file = rule_file
         self._recipes = recipes
 
     @property
     def tickets(self) -> Tickets:
         """The calls that wait for approval."""
-        return self._door().tickets
+        return self._calls.door.tickets
 
     def hints(self, name: str) -> UseHints:
         """What a capability is used with, by declared links and by recorded use.
@@ -62,7 +60,7 @@ class Operator:
     @property
     def rules_problem(self) -> str:
         """What is wrong with the file of rules, and what becomes of calls; "" if nothing is."""
-        return self._rule_file.problem
+        return self._calls.rule_file.problem
 
     @property
     def broken_files(self) -> tuple[str, ...]:
@@ -81,7 +79,7 @@ class Operator:
         if not fit_in_place(self._inventory.settings, settings):
             return False
         self._searcher.take(settings)
-        self._door().policy = policy_of(settings, self._rule_file.rules)
+        self._calls.take(settings)
         self._inventory.take(settings)
         self._recipes.open()
         return True

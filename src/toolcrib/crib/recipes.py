@@ -12,13 +12,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolcrib import program
-from toolcrib.execute import Caller
+from toolcrib.crib.calls import HOST
 from toolcrib.pool import TOOLS_UPDATED
 from toolcrib.wiring import program_limits_of
 
 if TYPE_CHECKING:
     from toolcrib.crib.inventory import Inventory
-    from toolcrib.execute import Approver
+    from toolcrib.execute import Caller
     from toolcrib.model import JsonObject
     from toolcrib.pool import ToolsUpdated
     from toolcrib.program import (
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     )
 
 FOLDER = "recipes"
-_OPERATOR = Caller("host")
 
 
 class Recipes:
@@ -91,28 +90,24 @@ class Recipes:
             self._inventory.relist(self._source)
 
     def _groups(self) -> Iterable[str]:
-        return self._programs.group_names(self._inventory.restricted(_OPERATOR))
+        return self._programs.group_names(self._inventory.restricted(HOST))
 
     def _check(
         self, program: str, parameters: JsonObject
     ) -> tuple[ProgramCheck, Sequence[ToolSignature]]:
         inventory = self._inventory
         limits = program_limits_of(inventory.settings)
-        caller = inventory.restricted(_OPERATOR)
+        caller = inventory.restricted(HOST)
         return self._programs.check_recipe(program, parameters, caller, limits)
 
-    def _run(  # noqa: PLR0913 - what a run has
+    def _run(
         self,
         recipe: Recipe,
         arguments: JsonObject,
         caller: Caller,
         timeout_s: float,
-        *,
-        approver: Approver | None,
         listeners: ProgramListeners,
     ) -> Awaitable[ProgramOutcome]:
         limits = program_limits_of(self._inventory.settings)
         limits = replace(limits, timeout_s=min(limits.timeout_s, timeout_s))
-        return self._programs.run_recipe(
-            recipe, arguments, caller, limits, approver=approver, listeners=listeners
-        )
+        return self._programs.run_recipe(recipe, arguments, caller, limits, listeners)

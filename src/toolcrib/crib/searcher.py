@@ -3,13 +3,18 @@
 The pipeline itself is `toolcrib.search`; here it is given what it needs of the other stages.
 """
 
+from __future__ import annotations
+
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from toolcrib.access import Scope, why_hidden
+from toolcrib.crib.crib_events import SearchRecord
 from toolcrib.crib.inventory import Inventory
 from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.unavailable_servers import mention_unreviewed
@@ -33,14 +38,26 @@ from toolcrib.settings import Settings
 from toolcrib.uses import UseAdvice
 from toolcrib.wiring import glossary_of, rules_of
 
+if TYPE_CHECKING:
+    from toolcrib.execute import Caller
+    from toolcrib.observe import EventLog, Tracer
+
 
 class Searcher:
     """Answers and explains searches. Safe to share between threads."""
 
-    def __init__(self, inventory: Inventory, index: LiveIndex, advice: UseAdvice) -> None:
+    def __init__(
+        self,
+        inventory: Inventory,
+        index: LiveIndex,
+        advice: UseAdvice,
+        events: EventLog,
+        tracer: Tracer | None,
+    ) -> None:
         self._inventory = inventory
         self._index = index
         self._advice = advice
+        self._events, self._tracer = events, tracer
         self._products = EntryCache[tuple[Scope, frozenset[Kind]], PoolProducts]()
         self.take(inventory.settings)
 
@@ -49,8 +66,21 @@ class Searcher:
         self._glossary = glossary_of(settings)  # first: it may raise
         self._rules = rules_of(settings)
 
-    def search(self, query: Query, scope: Scope, caller_id: str) -> Answer:
-        """What fits best, best first, with remarks about what could not be searched."""
+    def search(self, query: Query, *, caller: Caller, scope: Scope | None = None) -> Answer:
+        """What fits best, best first, with remarks about what could not be searched.
+
+        Without a scope, that of the caller holds.
+        """
+        began = time.perf_counter()
+        found = self._answer(query, self._inventory.scope_of(scope or caller.scope), caller.id)
+        if query.text:  # an empty query browses
+            record = SearchRecord(found, caller, time.time(), time.perf_counter() - began)
+            self._events.append_later("search", record.event)
+            if self._tracer:
+                self._tracer.tell(partial(record.span, content=self._tracer.content))
+        return found
+
+    def _answer(self, query: Query, scope: Scope, caller_id: str) -> Answer:
         pool = self._inventory.current()
         with self._index.view() as (catalog, view):
             found = answer_query(query, self._search(catalog, view, query, scope))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from toolcrib.crib.crib import Crib, crib_beside, inventory_of, parts_of
+from toolcrib.crib.crib import Crib
+from toolcrib.crib.internals import crib_beside, inventory_of, parts_of
 from toolcrib.settings import Settings, with_tenant_document
 from toolcrib.store import ReplicaStores
 

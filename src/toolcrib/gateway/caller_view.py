@@ -1,6 +1,6 @@
 """A crib as one principal has it: what they see, what they find, what they call."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -130,8 +130,23 @@ class CallerView:
         self, program: str, channel: CallChannel, origin: EventOrigin = NO_ORIGIN
     ) -> ProgramOutcome:
         """Run a program as this principal. A call that the operator has to approve suspends it."""
-        return await self._crib.run(
-            program,
+        return await self._go_on(self._crib.run, program, channel, origin)
+
+    async def resume(
+        self, handle: str, channel: CallChannel, origin: EventOrigin = NO_ORIGIN
+    ) -> ProgramOutcome:
+        """Go on with a program of this principal that was suspended."""
+        return await self._go_on(self._crib.resume, handle, channel, origin)
+
+    async def _go_on(
+        self,
+        go: Callable[..., Awaitable[ProgramOutcome]],
+        text: str,
+        channel: CallChannel,
+        origin: EventOrigin,
+    ) -> ProgramOutcome:
+        return await go(
+            text,
             caller=replace(self.principal.caller, origin=origin),
             approver=self._client_approver(channel),
             progress=channel.progress,
@@ -144,20 +159,6 @@ class CallerView:
         """Propose a program that worked to the operator. What cannot be kept is left out."""
         with suppress(StoreError):
             self._crib.propose_recipe(program, purpose, caller=self.principal.caller)
-
-    async def resume(
-        self, handle: str, channel: CallChannel, origin: EventOrigin = NO_ORIGIN
-    ) -> ProgramOutcome:
-        """Go on with a program of this principal that was suspended."""
-        return await self._crib.resume(
-            handle,
-            caller=replace(self.principal.caller, origin=origin),
-            approver=self._client_approver(channel),
-            progress=channel.progress,
-            ask=channel.ask,
-            log=channel.log,
-            paged=True,
-        )
 
     def _client_approver(self, channel: CallChannel) -> Approver | None:
         return client_approver(self._crib.settings.approval, self.principal, channel)

@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
-from typing import Protocol, TypeVar
+from typing import TypeAlias, TypeVar
 
 from toolcrib.errors import StoreError
-from toolcrib.execute import Approver, Caller, Tickets
-from toolcrib.model import CallError, EntryGroups, JsonObject, Outcome
+from toolcrib.execute import Caller, Tickets
+from toolcrib.model import Call, CallError, EntryGroups, JsonObject, Outcome
 from toolcrib.program.check import (
     ProgramReading,
     check_program,
@@ -28,7 +28,7 @@ from toolcrib.program.outcome import (
     effect_of,
 )
 from toolcrib.program.recipe import HANDLE, Recipe
-from toolcrib.program.run import ProgramRun
+from toolcrib.program.run import CallFromProgram, ProgramRun
 from toolcrib.program.sandbox import Blocked, Ended, Failed, ProgramProcess, Sandbox, Step
 from toolcrib.program.signatures import ToolSignature, checked_text
 from toolcrib.program.suspension import (
@@ -55,20 +55,8 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-class MakeProgramCall(Protocol):
-    """Calls through the door."""
-
-    async def __call__(  # noqa: PLR0913 - what a call has, each by its name
-        self,
-        name: str,
-        arguments: JsonObject,
-        *,
-        caller: Caller,
-        pin: str,
-        timeout_s: float,
-        approver: Approver | None,
-        listeners: ProgramListeners,
-    ) -> Outcome: ...
+MakeProgramCall: TypeAlias = Callable[[Call, Caller, float, ProgramListeners], Awaitable[Outcome]]
+"""Calls through the door as a caller, in so many seconds, for those who listen to a program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,20 +126,17 @@ class Programs:
         program: str,
         caller: Caller,
         limits: ProgramLimits,
-        approver: Approver | None,
         listeners: ProgramListeners,
     ) -> ProgramOutcome:
         """Check a program, and run it if it is ok. What a model writes never raises."""
-        return await self._run(self._read(program, caller), caller, limits, approver, listeners)
+        return await self._run(self._read(program, caller), caller, limits, listeners)
 
-    async def run_recipe(  # noqa: PLR0913 - what a run has, each by its name
+    async def run_recipe(
         self,
         recipe: Recipe,
         arguments: JsonObject,
         caller: Caller,
         limits: ProgramLimits,
-        *,
-        approver: Approver | None,
         listeners: ProgramListeners,
     ) -> ProgramOutcome:
         """Run a recipe, or go on with it where the same call of this caller waits for a person.
@@ -161,15 +146,14 @@ class Programs:
         reading = recipe_reading(recipe, arguments, ToolTable(self._host.groups(), caller))
         handle = recipe.handle(arguments, caller.id)
         if await asyncio.to_thread(self._host.suspensions.look, handle, caller.id):
-            return await self._resume(handle, caller, limits, approver, listeners)
-        return await self._run(reading, caller, limits, approver, listeners, handle=handle)
+            return await self._resume(handle, caller, limits, listeners)
+        return await self._run(reading, caller, limits, listeners, handle=handle)
 
-    async def _run(  # noqa: PLR0913 - what a run has
+    async def _run(
         self,
         reading: ProgramReading,
         caller: Caller,
         limits: ProgramLimits,
-        approver: Approver | None,
         listeners: ProgramListeners,
         *,
         handle: str = "",
@@ -183,7 +167,7 @@ class Programs:
                 each.path: ProgramFunction(each.tool.name, each.tool.pin, each.keys)
                 for each in reading.mentioned.tools
             }
-            call = partial(self._host.call, caller=caller, approver=approver, listeners=listeners)
+            call = self._call_of(caller, listeners)
             run = ProgramRun(process, functions, call, limits, self._in_thread, handle)
             first = await self._in_thread(process.start)
             return await self._driven(run, first, caller)
@@ -195,23 +179,21 @@ class Programs:
         handle: str,
         caller: Caller,
         limits: ProgramLimits,
-        approver: Approver | None,
         listeners: ProgramListeners,
     ) -> ProgramOutcome:
-        """Go on with a program that waits for a person, if one has answered, or `approver` does.
+        """Go on with a program that waits for a person, if one has answered, or its approver does.
 
         It goes on once, for one of all who ask. Raises `StoreError`.
         """
         if handle.startswith(HANDLE):  # the recipe itself is checked before it goes on
             return _gone()
-        return await self._resume(handle, caller, limits, approver, listeners)
+        return await self._resume(handle, caller, limits, listeners)
 
     async def _resume(
         self,
         handle: str,
         caller: Caller,
         limits: ProgramLimits,
-        approver: Approver | None,
         listeners: ProgramListeners,
     ) -> ProgramOutcome:
         suspensions = self._host.suspensions
@@ -219,14 +201,14 @@ class Programs:
         if kept is None:
             return _gone()
         states = await asyncio.to_thread(self._states, kept)
-        if approver is None and set(states.values()) == {"waiting"}:
+        if listeners.approver is None and set(states.values()) == {"waiting"}:
             return _waiting(handle, kept.waiting, kept.printed, kept.calls)
 
         async def loaded(process: ProgramProcess) -> ProgramOutcome:
             step = await self._in_thread(partial(process.load, kept.state, kept.groups))
             if await asyncio.to_thread(suspensions.take, handle, caller.id) is None:
                 return _gone()
-            call = partial(self._host.call, caller=caller, approver=approver, listeners=listeners)
+            call = self._call_of(caller, listeners)
             run = ProgramRun(process, kept.functions, call, limits, self._in_thread)
             run.handle = handle if handle.startswith(HANDLE) else ""
             run.printed_before = kept.printed
@@ -314,6 +296,12 @@ class Programs:
         mentioned = reading.mentioned
         stubs = checked_text(mentioned.tools, mentioned.groups) + reading.stubs
         return self._sandbox.open(limits, stubs)
+
+    def _call_of(self, caller: Caller, listeners: ProgramListeners) -> CallFromProgram:
+        def call(made: Call, timeout_s: float) -> Awaitable[Outcome]:
+            return self._host.call(made, caller, timeout_s, listeners)
+
+        return call
 
     def _asks(self, caller: Caller, name: str) -> bool:
         return self._host.asks(name, caller)

@@ -54,14 +54,12 @@ _NO_CALLER = "a recipe is called through the door, and by nobody else"
 class RunRecipe(Protocol):
     """Runs a recipe as a caller."""
 
-    def __call__(  # noqa: PLR0913 - what a run has, each by its name
+    def __call__(
         self,
         recipe: Recipe,
         arguments: JsonObject,
         caller: Caller,
         timeout_s: float,
-        *,
-        approver: Approver | None,
         listeners: ProgramListeners,
     ) -> Awaitable[ProgramOutcome]: ...
 
@@ -106,17 +104,10 @@ class RecipeSource:
         if maker is None:
             return Outcome(error=CallError("not_allowed", "rights", _NO_CALLER))
         timed = _timed(maker.approver, context.deadline)
-        listeners = ProgramListeners(context.progress, context.ask, context.log)
+        listeners = ProgramListeners(timed, context.progress, context.ask, context.log)
         left_s = context.deadline.left_s
         try:
-            outcome = await self._run(
-                recipe,
-                call.arguments,
-                maker.caller,
-                left_s,
-                approver=timed,
-                listeners=listeners,
-            )
+            outcome = await self._run(recipe, call.arguments, maker.caller, left_s, listeners)
         except CallRefused as refused:
             return Outcome(error=refused.error)
         except ConfigError as error:  # without the extra

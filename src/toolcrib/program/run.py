@@ -12,9 +12,9 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
-from toolcrib.model import CallError, JsonObject, Outcome
+from toolcrib.model import Call, CallError, JsonObject, Outcome
 from toolcrib.program.outcome import CallEffect, ProgramCall, ProgramLimits
 from toolcrib.program.sandbox import (
     Blocked,
@@ -34,12 +34,8 @@ DENIED = "approval_denied"
 T = TypeVar("T")
 
 
-class CallFromProgram(Protocol):
-    """Calls through the door, as the caller of the program."""
-
-    async def __call__(
-        self, name: str, arguments: JsonObject, *, pin: str, timeout_s: float
-    ) -> Outcome: ...
+CallFromProgram: TypeAlias = Callable[[Call, float], Awaitable[Outcome]]
+"""Calls through the door in so many seconds, as the caller of the program."""
 
 
 class InThread(Protocol):
@@ -150,7 +146,8 @@ class ProgramRun:
     async def _make(self, id: int, function: ProgramFunction, arguments: JsonObject) -> CallResult:
         async with self._turns:
             left_s = max(self._left_s, 0.001)
-            outcome = await self.call(function.name, arguments, pin=function.pin, timeout_s=left_s)
+            asked = Call(function.name, arguments, pin=function.pin)
+            outcome = await self.call(asked, left_s)
         error = outcome.error
         if error is None:
             value = result_value(outcome)

@@ -5,8 +5,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from toolcrib.execute import ApprovalRequest, Approver
-from toolcrib.model import Answer, Entry, JsonObject, Kind, Outcome, ProgressHandler, ToolInfo
-from toolcrib.program import ProgramOutcome
+from toolcrib.model import (
+    Answer,
+    Call,
+    Entry,
+    JsonObject,
+    Outcome,
+    ProgressHandler,
+    Query,
+    ToolInfo,
+)
+from toolcrib.program import ProgramListeners, ProgramOutcome
 
 if TYPE_CHECKING:
     from toolcrib.program import ToolSignature
@@ -15,18 +24,17 @@ if TYPE_CHECKING:
 class RunSearch(Protocol):
     """Searches in the caller's scope."""
 
-    def __call__(self, text: str, *, limit: int | None, kinds: frozenset[Kind]) -> Answer: ...
+    def __call__(self, query: Query, /) -> Answer: ...
 
 
 class MakeCall(Protocol):
     """Calls through the door, as the caller."""
 
-    async def __call__(  # noqa: PLR0913 - what a call may have, each by its name
+    async def __call__(
         self,
-        name: str,
-        arguments: JsonObject | str,
+        call: Call,
+        /,
         *,
-        pin: str,
         timeout_s: float | None,
         approver: Approver | None,
         progress: ProgressHandler | None,
@@ -40,10 +48,9 @@ class RunProgram(Protocol):
     async def __call__(
         self,
         program_or_handle: str,
+        listeners: ProgramListeners,
         /,
         *,
-        approver: Approver | None,
-        progress: ProgressHandler | None,
         paged: bool,
     ) -> ProgramOutcome: ...
 

@@ -10,12 +10,11 @@ the reveals, and so is searched once: the list of tools grows at its end, and st
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
 from itertools import zip_longest
 from typing import Final, Protocol, get_args
 
-from toolcrib.model import CALLABLE_STATES, Answer, Confidence, Hit, Kind, ToolInfo
+from toolcrib.model import CALLABLE_STATES, Answer, Confidence, Hit, Kind, Query, ToolInfo
 from toolcrib.search import MOST_SUBQUERIES, plain_words, subqueries, verb_family
 from toolcrib.session.deferral_plan import DeferralPlan
 from toolcrib.session.host import RunSearch
@@ -116,9 +115,13 @@ class Prefetcher:
 
     def plan(self, message: str, plan: DeferralPlan) -> Prefetch:
         """What a message shows of what waits by this plan, and why; it shows nothing yet."""
-        search = partial(self._search, limit=MOST_A_NEED, kinds=frozenset[Kind]({"tool"}))
         waiting = plan.deferred_by_name
-        return plan_prefetch(message, search, waiting, most=self._room, tokens=self._tokens)
+        return plan_prefetch(
+            message, self._tools_for, waiting, most=self._room, tokens=self._tokens
+        )
+
+    def _tools_for(self, need: str) -> Answer:
+        return self._search(Query(need, MOST_A_NEED, frozenset[Kind]({"tool"})))
 
     def show(self, message: str, plan: DeferralPlan) -> tuple[str, ...]:
         """Reveal what a message asks for; the names that it shows, revealed before or not."""

@@ -16,15 +16,17 @@ from typing import TypeVar
 
 from toolcrib.execute import ApprovalRequest, Approver, CallRefused
 from toolcrib.model import (
+    Call,
     ConversationTokens,
     JsonObject,
     Kind,
     Outcome,
     PrefetchMode,
     ProgressHandler,
+    Query,
     ToolInfo,
 )
-from toolcrib.program import ProgramOutcome
+from toolcrib.program import ProgramListeners, ProgramOutcome
 from toolcrib.session.accounting import Prices, TokenEstimate, estimate_tokens_of
 from toolcrib.session.code_tools import (
     CODE_TOOLS,
@@ -165,10 +167,8 @@ class Session:
         any in code mode.
         """
         of_kinds = frozenset(kinds)
-        answers = tuple(
-            self._host.search(each, limit=limit, kinds=of_kinds)
-            for each in all_queries(query, queries)
-        )
+        asked = all_queries(query, queries)
+        answers = tuple(self._host.search(Query(each, limit, of_kinds)) for each in asked)
         names = to_reveal(
             answers,
             {} if self.style == "code" else self._plan.deferred_by_name,
@@ -239,9 +239,7 @@ class Session:
         except CallRefused as refused:
             return Outcome(error=refused.error)
         outcome = await self._host.call(
-            name,
-            arguments,
-            pin=pin,
+            Call.of(name, arguments, pin),
             timeout_s=timeout_s,
             approver=approver,
             progress=progress,
@@ -262,7 +260,7 @@ class Session:
         It may call whatever the caller may: nothing has to be revealed. Of a long result the
         outcome is the first page, unless `paged` is False.
         """
-        outcome = await self._host.run(program, approver=approver, progress=progress, paged=paged)
+        outcome = await self._host.run(program, ProgramListeners(approver, progress), paged=paged)
         return self._noting(outcome)
 
     async def resume(
@@ -274,7 +272,7 @@ class Session:
         paged: bool = True,
     ) -> ProgramOutcome:
         """Go on with a program of this session's caller that waits for a person; see `Crib`."""
-        outcome = await self._host.resume(handle, approver=approver, progress=progress, paged=paged)
+        outcome = await self._host.resume(handle, ProgramListeners(approver, progress), paged=paged)
         return self._noting(outcome)
 
     def runs_programs(self, name: str) -> bool:
