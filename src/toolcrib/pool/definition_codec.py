@@ -37,7 +37,7 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 GROUPING_TRAITS = 0b0_1111_1001_1111
-"""The bits that tell groups of entries apart: all but `named_by` and `asks_to_load`."""
+"""The bits that tell groups of entries apart: all but `named_by` and the last two."""
 
 
 class Traits(NamedTuple):
@@ -51,6 +51,8 @@ class Traits(NamedTuple):
     packaged: bool
     required: bool
     asks_to_load: bool
+    is_translated: bool
+    """Whether its definition has descriptions in other languages: hardly any has."""
 
 
 def traits_number(entry: Entry) -> int:
@@ -58,7 +60,8 @@ def traits_number(entry: Entry) -> int:
     number = _KINDS.index(entry.kind) | _PERMISSIONS.index(entry.permission_kind) << 2
     number |= _NAMERS.index(entry.named_by) << 5 | _DEFERS.index(entry.defer) << 7
     number |= entry.searchable << 9 | entry.packaged << 10
-    return number | entry.required << 11 | entry.asks_to_load << 12
+    number |= entry.required << 11 | entry.asks_to_load << 12
+    return number | bool(entry.desc) << 13
 
 
 @lru_cache(maxsize=1 << 13)
@@ -73,6 +76,7 @@ def traits_of(number: int) -> Traits:
         packaged=bool(number >> 10 & 1),
         required=bool(number >> 11 & 1),
         asks_to_load=bool(number >> 12 & 1),
+        is_translated=bool(number >> 13 & 1),
     )
 
 
@@ -88,8 +92,8 @@ def encode_card(given: Capability) -> bytes:
 
 def decode_card(text: bytes) -> dict[str, Any]:
     """The fields of a card."""
-    found = dict(zip(CARD, json.loads(text), strict=True))
-    return found | {name: tuple(found[name]) for name in ("tags", "often_with")}
+    title, description, category, tags, often_with = json.loads(text)
+    return dict(zip(CARD, (title, description, category, tuple(tags), tuple(often_with)), strict=True))
 
 
 def fields_of(given: Capability) -> dict[str, Any]:

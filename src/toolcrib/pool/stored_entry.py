@@ -138,7 +138,7 @@ class StoredEntry(Entry):
 
     @property
     def desc(self) -> Mapping[str, str]:
-        return self._pack.fields(self._row).get("desc", {})
+        return self._pack.fields(self._row)["desc"] if self._traits.is_translated else {}
 
     @property
     def parameters(self) -> JsonObject | None:

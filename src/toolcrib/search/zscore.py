@@ -55,14 +55,15 @@ def fuse_zscores(
     ids = _candidates(rankings, bonus)
     scores = [0.0] * len(ids)
     known: Ranking | None = None
-    zscores: Sequence[float] = ()
+    zscores: Mapping[str, float] = {}
     for _, weight, ranking in rankings:
         if ranking is not known:  # two wordings may have found the same
             known, zscores = ranking, _of_ranking(ranking, ids, depth)
-        scores = [score + weight * zscore for score, zscore in zip(scores, zscores, strict=True)]
-    return rank_by_score(
-        {id: score + bonus.get(id, 0.0) for id, score in zip(ids, scores, strict=True)}
-    )
+        scores = [
+            score + weight * zscore for score, zscore in zip(scores, zscores.values(), strict=True)
+        ]
+    scored = dict(zip(ids, scores, strict=True))
+    return rank_by_score(scored | {id: scored[id] + worth for id, worth in bonus.items()})
 
 
 def arm_contributions(
@@ -75,9 +76,9 @@ def arm_contributions(
     ids = _candidates(rankings, bonus)
     if id not in ids:
         return {}
-    place, parts = ids.index(id), dict[str, float]()
+    parts: dict[str, float] = {}
     for arm, weight, ranking in rankings:
-        zscore = _of_ranking(ranking, ids, depth)[place]
+        zscore = _of_ranking(ranking, ids, depth)[id]
         parts[arm] = parts.get(arm, 0.0) + weight * zscore
     return {**parts, "name": bonus.get(id, 0.0)}
 
@@ -112,17 +113,24 @@ def zscores(scores: Mapping[str, float]) -> Mapping[str, float]:
     return dict(zip(scores, _standardized([*scores.values()]), strict=True))
 
 
-def _of_ranking(ranking: Ranking, ids: Sequence[str], depth: int | None) -> Sequence[float]:
-    """The z-scores of these ids by a ranking, in their order."""
-    ranked = dict(ranking)
+def _of_ranking(ranking: Ranking, ids: Sequence[str], depth: int | None) -> Mapping[str, float]:
+    """The z-scores of these ids by a ranking, in their order. All that it does not have are alike."""
     unranked = ranking[-1].score if ranking and len(ranking) == depth else 0.0
-    return _standardized([ranked.get(id, unranked) for id in ids])
+    ranked, others = [score for _, score in ranking], len(ids) - len(ranking)
+    *of_ranked, of_others = _standardized([*ranked, unranked], others)
+    known = dict.fromkeys(ids, of_others)
+    known.update(zip([id for id, _ in ranking], of_ranked, strict=True))
+    return known
 
 
-def _standardized(scores: Sequence[float]) -> Sequence[float]:
+def _standardized(scores: Sequence[float], times: int = 1) -> Sequence[float]:
+    """The z-score of each among all of these, of which the last is there so many times."""
     if not scores:
         return ()
-    count = len(scores)
-    mean = fsum(scores) / count
-    deviation = sqrt(fsum([(score - mean) ** 2 for score in scores]) / count) or 1.0
-    return [(score - mean) / deviation for score in scores]
+    *single, last = scores
+    count = (len(single) + times) or 1
+    mean = fsum([*single, *[last] * times]) / count
+    above = [score - mean for score in scores]
+    squares = [each * each for each in above]
+    deviation = sqrt(fsum([*squares[:-1], *[squares[-1]] * times]) / count) or 1.0
+    return [each / deviation for each in above]

@@ -20,8 +20,8 @@ NOUN_LIKE, HINT = "~", "?"
 LONGEST_CHINESE_VERB = 4
 LONGEST_PHRASE = 4
 FARTHEST_PARTICLE = 6
-MOST_REMEMBERED, LONGEST_REMEMBERED = 4096, 128
 """How far behind its verb a particle may stand: turn the light in the hall off."""
+MOST_REMEMBERED, LONGEST_REMEMBERED = 4096, 128
 
 PARTICLES = frozenset("on off up down out away back know".split())
 
@@ -47,6 +47,11 @@ class Verb(NamedTuple):
     base: bool = True
     noun_like: bool = False
     hint: bool = False
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether nothing speaks against it: the first such verb is that of its text."""
+        return self.base and not self.noun_like and not self.hint
 
 
 class VerbFamily(NamedTuple):
@@ -77,6 +82,11 @@ class VerbList:
         A word that is as often a noun counts where an article or a pronoun follows, or where there
         is no other: email_delete deletes, and "email me" sends. list_deleted_items lists.
         """
+        first = text.partition("_")[0]
+        verb = self.verbs.get(first)
+        is_word = first.isascii() and first.isalpha() and first not in self.phrases
+        if verb and verb.is_sure and is_word:
+            return verb  # that of most names: what follows cannot make it another one
         try:
             return self._remembered[text]
         except KeyError:
@@ -190,7 +200,7 @@ def _surest(verbs: Iterable[Verb]) -> Verb | None:
     """The one that shows best that it is the verb of its text, of equal ones the first."""
     surest, least = None, (True, True, True, True)
     for verb in verbs:
-        if verb.base and not verb.noun_like and not verb.hint:
+        if verb.is_sure:
             return verb  # most often the first
         doubt = False, verb.hint, not verb.base, verb.noun_like
         if doubt < least:

@@ -28,16 +28,14 @@ def test_no_rows_are_an_empty_ranking(limit: int | None):
 
 def test_a_board_is_clean_for_each_lookup():
     board = ScoreBoard(4)
-    with board.clean() as (scores, touched):
-        scores[[1, 2]] = 5.0
-        touched.append(np.array([1, 2], np.int32))
-    with pytest.raises(ZeroDivisionError), board.clean() as (scores, _):
-        scores[3] = 1 / 0
-    with board.clean() as (scores, _):
-        assert not scores.any()
+    scores = board.take()
+    scores[[1, 2]] = 5.0
+    board.give_back(scores, [np.array([1, 2], np.int32)])
+    again = board.take()
+    assert again is scores
+    assert not again.any()
 
 
-def test_a_board_that_is_in_use_is_not_given_twice():
+def test_a_board_that_was_not_given_back_is_not_given_again():
     board = ScoreBoard(4)
-    with board.clean() as (outer, _), board.clean() as (inner, _):
-        assert outer is not inner
+    assert board.take() is not board.take()

@@ -99,9 +99,11 @@ class Bm25:
             scores = self._scores_of_few(terms, visible.rows, exclude)
             found = np.flatnonzero(scores > 0)
             return rank_rows(self.rows.id_of, visible.rows[found], scores[found], limit)
-        with self._board.clean() as (scores, touched):
-            rows = self._scored(terms, scores, touched, visible, limit)
-            return rank_rows(self.rows.id_of, rows, scores[rows], limit)
+        scores, touched = self._board.take(), list[Rows]()
+        rows = self._scored(terms, scores, touched, visible, limit)
+        found = scores[rows]
+        self._board.give_back(scores, touched)
+        return rank_rows(self.rows.id_of, rows, found, limit)
 
     @cached_property
     def terms(self) -> OverlaidPostings:

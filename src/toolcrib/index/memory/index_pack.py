@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from toolcrib.index.memory.base import HASH_BYTES, IndexBase, equal_weights
 from toolcrib.index.memory.packed_words import PackedWords
 from toolcrib.index.memory.postings import PackedPostings
+from toolcrib.index.memory.word_parts import WordGrams
 from toolcrib.store import Pack, PackDamaged, write_pack
 
-FORMAT = 1
+FORMAT = 2
 """Raise it when these arrays, or the terms that go into them, change their meaning."""
 INDEX_FORMAT = f"index {FORMAT} {sys.byteorder}"
 """The kind of the pack."""
@@ -51,6 +52,7 @@ def _arrays(base: IndexBase) -> Mapping[str, bytes | memoryview | NDArray[Any]]:
         "terms/weights": base.terms.weights,
         **_postings("spellings", base.spellings),
         **_postings("labels", base.labels),
+        **_grams(base.labels.words.grams),
         "label_docs": base.label_docs,
         "label_lengths": base.label_lengths,
         "vectors": np.ascontiguousarray(base.vectors),
@@ -61,6 +63,10 @@ def _arrays(base: IndexBase) -> Mapping[str, bytes | memoryview | NDArray[Any]]:
 
 def _words(name: str, words: PackedWords) -> Mapping[str, bytes | memoryview | NDArray[Any]]:
     return {f"{name}/words": words.buffer, f"{name}/word_starts": words.starts}
+
+
+def _grams(grams: WordGrams) -> Mapping[str, NDArray[Any]]:
+    return {f"labels/parts/{name}": column for name, column in grams._asdict().items()}
 
 
 def _postings(
@@ -93,6 +99,8 @@ def _base(pack: Pack) -> IndexBase:
         vectors=pack.array("rank:vectors", np.float16).reshape(count, size),
         vectored=pack.array("rank:vectored", np.bool_),
     )
+    columns = (pack.array(f"rank:labels/parts/{name}", np.uint32) for name in WordGrams._fields)
+    base.labels.words.__dict__["grams"] = WordGrams(*columns)
     base.__dict__["signs"] = pack.array("rank:signs", np.uint64).reshape(count, -1 if count else 0)
     return base
 

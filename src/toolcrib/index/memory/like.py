@@ -126,19 +126,20 @@ class Like:
         They may lack the common words for it, which are not looked at.
         """
         missing, roots = sum(map(len, common)), self._roots
-        with self._board.clean() as (found, touched):
-            for rows, characters in (meanings[word] for word in meanings if word not in common):
-                found[rows] += characters
-                touched.append(rows)
-            any_sought = common and not common.isdisjoint(sought)
-            looked_at = touched if any_sought else [meanings[word].rows for word in sought]
-            if sum(map(len, looked_at)) * FEW > len(roots):
-                labels = np.flatnonzero(found + missing >= bar * roots)
-            else:
-                rows = np.concatenate([NOTHING, *looked_at])
-                rows = rows[found[rows] + missing >= bar * roots[rows]]
-                labels = distinct(rows)
-            return labels, found[labels]
+        found, touched = self._board.take(), list[Rows]()
+        for rows, characters in (meanings[word] for word in meanings if word not in common):
+            found[rows] += characters
+            touched.append(rows)
+        any_sought = common and not common.isdisjoint(sought)
+        looked_at = touched if any_sought else [meanings[word].rows for word in sought]
+        if sum(map(len, looked_at)) * FEW > len(roots):
+            labels = (found + missing >= bar * roots).nonzero()[0]
+        else:
+            rows = np.concatenate([NOTHING, *looked_at])
+            labels = distinct(rows[found[rows] + missing >= bar * roots[rows]])
+        reached = found[labels]
+        self._board.give_back(found, touched)
+        return labels, reached
 
     def _meaning(self, word: str) -> Posting:
         """The labels that have what a word stands for, with how many of its characters; cached."""

@@ -1,13 +1,14 @@
 """Different words in order, in one buffer: no object a word, and nothing to build from a file."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib.index.memory.word_parts import WordGrams, WordLetters
 from toolcrib.text import edits_of, typos
 
 MOST_REMEMBERED = 1 << 14
@@ -30,7 +31,6 @@ class PackedWords(Sequence[str]):
         self._start = starts.data
         self._numbers: dict[str, int] = {}
         self._recent: dict[int, str] = {}
-        self._of_lengths: dict[range, Sequence[str]] = {}
         self._near: dict[str, Sequence[str]] = {}
 
     @classmethod
@@ -78,15 +78,12 @@ class PackedWords(Sequence[str]):
         return range(self._place(letter.encode()), self._place(chr(ord(letter) + 1).encode()))
 
     def containing(self, part: str) -> Sequence[str]:
-        """The words that have this part, in order. No word has a separator."""
-        sought, content = part.encode(ENCODING, ERRORS), self._content
+        """The words that have this part of three characters at least, in order."""
         words: list[str] = []
-        at = content.find(sought)
-        while at >= 0:
-            number = bisect_right(self._start, at) - 1
-            words.append(word := self[number])
-            self._remember(word, number)  # who asks for words looks them up next
-            at = content.find(sought, self._start[number + 1])
+        for number in self.grams.words_with(part.encode(ENCODING, ERRORS)):
+            if part in (word := self[number]):
+                words.append(word)
+                self._remember(word, number)  # who asks for words looks them up next
         return words
 
     def near(self, word: str) -> Sequence[str]:
@@ -94,17 +91,15 @@ class PackedWords(Sequence[str]):
         if (found := self._near.get(word)) is None:
             if len(self._near) >= MOST_REMEMBERED:
                 self._near.clear()
-            edits = edits_of(word)
-            lengths = range(len(word) - edits, len(word) + edits + 1)
-            found = self._near[word] = typos(word, self.of_lengths(lengths), most=None)
+            encoded, edits = word.encode(ENCODING, ERRORS), edits_of(word)
+            may_be = self._letters.near(encoded, len(word), edits)
+            found = self._near[word] = typos(word, [self[each] for each in may_be], most=None)
         return found
 
-    def of_lengths(self, characters: range) -> Sequence[str]:
-        """The words with so many characters: the shortest first, then in order."""
-        if (found := self._of_lengths.get(characters)) is None:
-            found = [word for each in characters for word in self._by_length.get(each, ())]
-            self._of_lengths[characters] = found
-        return found
+    @cached_property
+    def grams(self) -> WordGrams:
+        """By which words with a part are found; a pack has them."""
+        return WordGrams.of(self.buffer, self.starts)
 
     def _remember(self, word: str, number: int) -> int:
         if len(self._numbers) >= MOST_REMEMBERED:
@@ -141,13 +136,5 @@ class PackedWords(Sequence[str]):
         return bytes(self.buffer[self._start[number] : self._start[number + 1] - 1])
 
     @cached_property
-    def _content(self) -> bytes:
-        """All words, to look for parts in: a mapped file is searched slowly."""
-        return bytes(self.buffer)
-
-    @cached_property
-    def _by_length(self) -> Mapping[int, Sequence[str]]:
-        lengths: dict[int, list[str]] = {}
-        for word in self:
-            lengths.setdefault(len(word), []).append(word)
-        return lengths
+    def _letters(self) -> WordLetters:
+        return WordLetters(self.buffer, self.starts)

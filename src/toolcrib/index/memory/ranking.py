@@ -1,7 +1,6 @@
 """From scores by row to a ranking, and the room in which scores are added up."""
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from threading import local
 
 import numpy as np
@@ -30,20 +29,24 @@ def lowest_of_best(scores: Scores, limit: int) -> float:
 
 
 class ScoreBoard(local):
-    """Zeros to add scores up in, one for each row and thread: what a lookup touches, it cleans."""
+    """Zeros to add scores up in, one for each row and thread: who has touched them cleans them."""
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
         self._scores: Scores | None = None
 
-    @contextmanager
-    def clean(self) -> Generator[tuple[Scores, list[Rows]]]:
-        """The zeros, and a list for the rows that are touched."""
-        scores, self._scores = self._scores, None  # who is interrupted leaves no dirty one
-        scores = np.zeros(self._rows) if scores is None else scores
-        touched: list[Rows] = []
-        yield scores, touched
-        _wipe(scores, touched)
+    def take(self) -> Scores:
+        """The zeros; until they are given back others get new ones, so none gets dirty ones."""
+        scores, self._scores = self._scores, None
+        return np.zeros(self._rows) if scores is None else scores
+
+    def give_back(self, scores: Scores, touched: Sequence[Rows]) -> None:
+        """Put zeros where these rows were touched: everywhere, where that is less work."""
+        if sum(map(len, touched)) * FEW > len(scores):
+            scores.fill(0.0)
+        else:
+            for rows in touched:
+                scores[rows] = 0.0
         self._scores = scores
 
 
@@ -56,14 +59,8 @@ def touched_rows(scores: Scores, touched: Sequence[Rows]) -> Rows:
 
 def distinct(rows: Rows) -> Rows:
     """Each row once, ascending. `np.unique` does the same, and loads masked arrays for it."""
-    ordered = np.sort(rows)
-    return ordered[np.diff(ordered, prepend=-1) > 0]
-
-
-def _wipe(scores: Scores, touched: Sequence[Rows]) -> None:
-    """Put zeros back: everywhere, where that is less work."""
-    if sum(map(len, touched)) * FEW > len(scores):
-        scores.fill(0.0)
-        return
-    for rows in touched:
-        scores[rows] = 0.0
+    ordered = rows.copy()
+    ordered.sort()
+    is_first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return ordered[is_first]
