@@ -164,7 +164,8 @@ def replica_stores_in(
     from toolcrib.store.postgres import PostgresStores  # noqa: PLC0415 - the extra
 
     remote = PostgresStores(site.shared, tenant_places_of(settings, settings.tenant, site.key))
-    local, place = file_stores_of(settings), site.shared.database.address.shown
+    local = store.FileStores(store_places_of(settings)._replace(are_copies=True))
+    place = site.shared.database.address.shown
     return store.ReplicaStores(remote, local, settings.stale_s, place, on_close=on_close)
 
 

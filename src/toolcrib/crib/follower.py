@@ -60,6 +60,12 @@ class FollowedTenant:
                 self._has_keys = True
             self.stores.listings.send_rest()
 
+    def settle(self) -> None:
+        """Have on the disk what came lately. Raises `StoreError`."""
+        with self._turn:
+            if not self._is_left:
+                self.stores.settle()
+
     def leave(self) -> None:
         """Take in nothing any more. What is being written is written first."""
         with self._turn:
@@ -127,11 +133,13 @@ class Follower:
 
     def _run(self) -> None:
         while not self._closing.is_set():
-            self._feed.wait(POLL_S)
+            heard = self._feed.wait(POLL_S)
             if self._closing.is_set():
                 return
             try:
                 self._look()
+                for each in () if heard else self._followed:  # a disk may take its time
+                    each.settle()
             except StoreError as error:
                 self._note_away(error)
                 self._closing.wait(AGAIN_S)

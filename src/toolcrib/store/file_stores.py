@@ -46,12 +46,16 @@ T = TypeVar("T")
 
 
 class StorePlaces(NamedTuple):
-    """Where the files are. `catalog` None: in memory. `retention` None: no event is logged."""
+    """Where the files are. `catalog` None: in memory. `retention` None: no event is logged.
+
+    `are_copies`: the listings are those of a shared store; see `ListingFiles`.
+    """
 
     state: Path
     catalog: Path | None = None
     retention: Retention | None = None
     documents: Mapping[DocumentName, Path] = {}
+    are_copies: bool = False
 
 
 class _Closed(Protocol):
@@ -136,7 +140,8 @@ class FileStores:
         """As the protocol says."""
         from toolcrib.store.listing_files import ListingFiles
 
-        return self._once("listings", lambda: ListingFiles(self.folder / LISTINGS_FOLDER))
+        folder, are_copies = self.folder / LISTINGS_FOLDER, self._places.are_copies
+        return self._once("listings", lambda: ListingFiles(folder, are_copies=are_copies))
 
     def close(self) -> None:
         """As the protocol says."""

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from toolcrib.system import (
     make_private_folder,
     read_private_file,
     sweep_temporary_files,
+    sync_files,
+    write_private_copy,
     write_private_file,
 )
 
@@ -39,10 +42,15 @@ _END = b"}\n"
 
 
 class ListingFiles:
-    """One folder. Several processes may use it at once: each file is replaced in one step."""
+    """One folder. Several processes may use it at once: each file is replaced in one step.
 
-    def __init__(self, folder: Path) -> None:
+    `are_copies`: what is written here can be had elsewhere. Then nobody waits for the disk, and a
+    machine that loses its power may lose what was written since `sync`.
+    """
+
+    def __init__(self, folder: Path, *, are_copies: bool = False) -> None:
         self._folder = folder
+        self._put = write_private_copy if are_copies else write_private_file
         self._swept: set[Path] = set()
         sweep_temporary_files(folder)
 
@@ -89,6 +97,13 @@ class ListingFiles:
             with suppress(OSError):
                 each.unlink()
 
+    def sync(self, keys: Iterable[ListingKey]) -> None:
+        """Have these on the disk, as they are now. Raises `StoreError`."""
+        try:
+            sync_files(self._folder, map(self.path, keys))
+        except OSError as error:
+            raise self._unwritable(error) from error
+
     def failure(self, key: ListingKey) -> bytes | None:
         """As the protocol says. One that cannot be read counts as none."""
         path = self._name(key).removesuffix(".json") + FAILURE
@@ -115,10 +130,13 @@ class ListingFiles:
     def _write(self, path: Path, content: bytes) -> None:
         try:
             make_private_folder(self._folder)
-            write_private_file(path, content)
+            self._put(path, content)
         except OSError as error:
-            reason = f"cannot be written ({error.strerror}); check space and permissions"
-            raise StoreError(f"{self._folder}: {reason}") from error
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> StoreError:
+        reason = f"cannot be written ({error.strerror}); check space and permissions"
+        return StoreError(f"{self._folder}: {reason}")
 
     def _remove_outdated(self, path: Path) -> None:
         """Remove the files of configurations that the same server had long ago; once is enough."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from contextlib import suppress
 from threading import RLock
 from typing import TYPE_CHECKING, Self
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
     from toolcrib.store.event_protocol import EventStore
     from toolcrib.store.handle_protocol import ResultStore, RevealSetStore, SuspensionStore
-    from toolcrib.store.protocol import SharedStores, Store, Stores
+    from toolcrib.store.file_stores import FileStores
+    from toolcrib.store.protocol import SharedStores, Store
     from toolcrib.store.source_protocol import (
         ChangeFeed,
         Changes,
@@ -107,13 +109,16 @@ class Mirror:
     """The files of this machine as of a generation of the shared store.
 
     `place` names the database: files of another one are brought up to date from the beginning.
+    Nobody waits for the disk before a change is searchable: the generation on the disk is that of
+    `settle`, and a process that ends without it fetches again what came since.
     """
 
-    def __init__(self, remote: SharedStores, local: Stores, place: str) -> None:
+    def __init__(self, remote: SharedStores, local: FileStores, place: str) -> None:
         self._remote = remote
         self._local = local
         self._mark = hashlib.sha256(place.encode()).hexdigest()[:16]
-        self._generation = self._read_generation()
+        self._generation = self._settled = self._read_generation()
+        self._unsettled: set[ListingKey] = set()
 
     def fetch(self) -> Changes:
         """Write what has changed to the files of this machine. Raises `StoreError`.
@@ -135,9 +140,16 @@ class Mirror:
         return self._generation
 
     def note(self, generation: int) -> None:
-        """All until this generation is here, and whoever needs it has it. Raises `StoreError`."""
-        if generation != self._generation:
+        """All until this generation is here, and whoever needs it has it."""
+        self._generation = generation
+
+    def settle(self) -> None:
+        """Have on the disk what was noted, for the next start. Raises `StoreError`."""
+        generation, keys = self._generation, self._unsettled
+        if generation != self._settled:
+            self._local.listings.sync(keys)
             self._write_generation(generation)
+            self._settled, self._unsettled = generation, set()
 
     def _fetch_document(self, name: DocumentName) -> None:
         found, local = self._remote.documents.document(name), self._local.documents
@@ -156,9 +168,10 @@ class Mirror:
 
     def _fetch_listings(self, keys: Sequence[ListingKey]) -> None:
         gone, local = set(keys), self._local.listings
+        self._unsettled |= gone
         for key, found in self._remote.feed.listings(keys):
             gone.discard(key)
-            if local.listing_head(key) != found.head:
+            if not _is_whole(local, key, found.head):
                 local.put_listing(key, found)
         for key in gone:
             local.forget_listing(key)
@@ -181,7 +194,14 @@ class Mirror:
         except OSError as error:
             problem = f"{self._file}: cannot be written ({error.strerror})"
             raise StoreError(f"{problem}; check space and permissions") from error
-        self._generation = generation
+
+
+def _is_whole(local: ListingStore, key: ListingKey, head: ListingHead) -> bool:
+    """Whether the listing with this head is here; a loss of power may have left the head alone."""
+    try:
+        return local.listing_head(key) == head and local.listing(key) is not None
+    except StoreError:
+        return False
 
 
 class ReplicaStores:
@@ -193,7 +213,7 @@ class ReplicaStores:
     def __init__(
         self,
         remote: SharedStores,
-        local: Stores,
+        local: FileStores,
         stale_s: float,
         place: str,
         *,
@@ -238,6 +258,10 @@ class ReplicaStores:
         apply(changes)
         self._mirror.note(changes.generation)
         return changes
+
+    def settle(self) -> None:
+        """Have on the disk what `catch_up` has fetched, when there is time. Raises `StoreError`."""
+        self._mirror.settle()
 
     def _with_decisions(self, changes: Changes) -> Changes:
         """The same; decisions are read again where they have changed."""
@@ -340,6 +364,8 @@ class ReplicaStores:
 
     def close(self) -> None:
         """As the protocol says."""
+        with suppress(StoreError):  # then more is fetched at the next start
+            self.settle()
         self._remote.close()
         self._local.close()
         self._on_close()

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
         read_plain_file,
         read_private_file,
         sweep_temporary_files,
+        sync_files,
+        write_private_copy,
         write_private_file,
     )
     from toolcrib.system.last_good_copy import LastGoodCopies
@@ -85,6 +87,8 @@ else:
                 "read_plain_file",
                 "read_private_file",
                 "sweep_temporary_files",
+                "sync_files",
+                "write_private_copy",
                 "write_private_file",
             ),
             "last_good_copy": ("LastGoodCopies",),
@@ -131,5 +135,7 @@ __all__ = [
     "run_folders",
     "run_in_thread",
     "sweep_temporary_files",
+    "sync_files",
+    "write_private_copy",
     "write_private_file",
 ]

@@ -11,7 +11,7 @@ else two of them would lose what one has written.
 import errno
 import os
 import stat
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
@@ -94,6 +94,25 @@ def write_private_file(path: Path, content: bytes) -> None:
     """
     with private_file_replaced(path) as file:
         file.write(content)
+
+
+def write_private_copy(path: Path, content: bytes) -> None:
+    """The same, without waiting for the disk: for what can be had again.
+
+    A machine that loses its power may have anything in its place, until `sync_files`.
+    """
+    with _temporary_file(path) as (temporary, file):
+        file.write(content)
+        file.close()
+        temporary.replace(path)
+
+
+def sync_files(folder: Path, paths: Iterable[Path]) -> None:
+    """Have these files of a folder on the disk; those that are gone are gone. Raises `OSError`."""
+    for path in paths:
+        with suppress(FileNotFoundError), path.open("rb") as file:
+            os.fsync(file.fileno())
+    _sync_folder(folder)
 
 
 @contextmanager

@@ -47,7 +47,8 @@ class Site:
         folder = self._folder / name
         places = TenantPlaces("acme", folder / "state", KEY, None)
         documents = {"servers.json": self.file(name)}
-        local = FileStores(StorePlaces(folder / "state", None, None, documents))  # type: ignore[arg-type]
+        places_here = StorePlaces(folder / "state", None, None, documents, are_copies=True)  # type: ignore[arg-type]
+        local = FileStores(places_here)
         remote = PostgresStores(shared, places)
         stores = ReplicaStores(remote, local, 15.0, "the database", on_close=shared.close)
         return self._stack.enter_context(closing(stores))
@@ -101,10 +102,54 @@ def test_what_one_replica_lists_the_others_have(site: Site):
 def test_after_a_restart_only_what_is_new_is_fetched(site: Site):
     one = site.replica("one")
     one.listings.put_listing(SERVER, listing(b"tools", 1.0))
-    assert site.replica("other").catch_up().listings == (SERVER,)
+    before = site.replica("other")
+    assert before.catch_up().listings == (SERVER,)
+    before.settle()
     again = site.replica("other")
     assert again.catch_up().listings == ()
     assert again.listings.listing(SERVER) == listing(b"tools", 1.0)
+
+
+def test_what_was_settled_is_on_the_disk_before_the_generation_that_says_so(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    one, other = site.replica("one"), site.replica("other")
+    one.listings.put_listing(SERVER, listing(b"tools", 1.0))
+    synced: list[str] = []
+
+    def noted(descriptor: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+
+    monkeypatch.setattr("os.fsync", noted)
+    other.catch_up()
+    assert synced == []  # nobody waits for the disk before a change is searchable
+    other.settle()
+    names = [each.partition("-")[0].strip(".") for each in synced]
+    assert len(names[0]) == 64  # the file of a listing
+    assert names[1] == "mcp"
+    assert names[2].startswith("generation")
+    other.settle()
+    assert len(synced) == 4  # with the folder of the generation: nothing was left to do
+
+
+@pytest.mark.parametrize("keeps", [0, 200])
+def test_what_a_loss_of_power_has_cut_off_is_fetched_again(site: Site, keeps: int):
+    one, other = site.replica("one"), site.replica("other")
+    one.listings.put_listing(SERVER, listing(b"tools", 1.0))
+    other.catch_up()
+    [file] = (other.folder / "mcp").glob("*.json")
+    file.write_bytes(file.read_bytes()[:keeps])  # the head of it is in the first 200
+    again = site.replica("other")
+    assert again.catch_up().listings == (SERVER,)
+    assert again.listings.listing(SERVER) == listing(b"tools", 1.0)
+
+
+def test_a_replica_that_ends_has_settled(site: Site):
+    one, other = site.replica("one"), site.replica("other")
+    one.listings.put_listing(SERVER, listing(b"tools", 1.0))
+    other.catch_up()
+    other.close()
+    assert site.replica("other").catch_up().listings == ()
 
 
 def test_what_could_not_be_applied_is_told_again(site: Site):
