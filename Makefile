@@ -74,9 +74,10 @@ bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...)
 compare: $(VENV)/.peers ## Measure Toolcrib beside what people would pick instead (BENCH_DIR=...); 10 minutes
 	$(PEERS)/bin/python -m benchmarks.compare $(ARGS)
 
-site: $(VENV)/.docs ## Build the documentation as a site, into site/
+site: $(VENV)/.dev ## Build the documentation as a site, into site/, and check its links
 	$(BIN)/python scripts/write_llms.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python scripts/check_site.py
 
 extras: $(VENV)/.extras ## Test what needs optional packages (installs PyTorch)
 	$(BIN)/python -m pytest -m extras tests/benchmarks tests/embed tests/training --numprocesses=2 --dist=worksteal $(ARGS)
@@ -124,10 +125,6 @@ $(VENV)/.extras: pyproject.toml training/requirements.txt | $(VENV)/.dev
 	@$(INSTALL) --no-compile --editable '.[fastembed,model2vec,sentence-transformers]' \
 	  --group extras --group bench --requirement training/requirements.txt \
 	  && touch $@ $(VENV)/.bench
-
-$(VENV)/.docs: pyproject.toml | $(VENV)/.created
-	@echo "Installing what builds the site into $(VENV)"
-	@$(INSTALL) --group docs && touch $@
 
 # Others ask for other versions of what we share with them: they have a place of their own.
 $(VENV)/.peers: pyproject.toml | $(VENV)/.created

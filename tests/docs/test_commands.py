@@ -19,7 +19,7 @@ NOT_READ = {
     "cli.md",  # is written from the commands themselves
     "CHANGELOG.md",  # tells of commands that are gone
 }
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\w*)[^\n`]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"^(?: {4}.*\n)+", re.MULTILINE)
 
 READ = [page for page in PAGES if page.name not in NOT_READ]

@@ -8,7 +8,10 @@ import pytest
 
 from tests.docs.test_words import prose
 
-GUIDES = sorted((Path(__file__).parents[2] / "docs" / "guide").glob("*.md"))
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDES = [
+    page for room in ("guide", "start", "tutorials") for page in sorted((DOCS / room).glob("*.md"))
+]
 OPENING_LINES = 30
 MOST_WORDS = 40
 
