@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from toolcrib.model import InputHandler, LogHandler, ProgressHandler
+from toolcrib.model import Deadline, InputHandler, LogHandler, ProgressHandler
 
 if TYPE_CHECKING:
-    from toolcrib.execute import Approver
+    from collections.abc import Mapping
+
+    from toolcrib.execute import ApprovalRequest, Approver
+    from toolcrib.model import InputRequest, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,15 @@ class ProgramListeners:
     log: LogHandler | None = None
     _numbers: count[int] = field(default_factory=lambda: count(1))
 
+    def pausing(self, deadline: Deadline) -> Self:
+        """The same, but while a person is asked, the time of this deadline stands still."""
+        from toolcrib.execute import DenyingApprover  # noqa: PLC0415 - a search asks nobody
+
+        approver, ask = self.approver, self.ask
+        if approver and not isinstance(approver, DenyingApprover):  # a "no" stays what it is
+            approver = _PausingApprover(approver, deadline)
+        return replace(self, approver=approver, ask=_pausing(ask, deadline) if ask else None)
+
     def progress_of(self, tool: str) -> ProgressHandler | None:
         """What hears of the progress of one call, which begins now."""
         told = self.progress
@@ -40,3 +52,21 @@ class ProgramListeners:
             told(next(self._numbers), None, f"{tool}: {message}" if message else tool)
 
         return report
+
+
+@dataclass(frozen=True, slots=True)
+class _PausingApprover:
+    asked: Approver
+    deadline: Deadline
+
+    async def __call__(self, request: ApprovalRequest, /) -> bool | None:
+        with self.deadline.pause():
+            return await self.asked(request)
+
+
+def _pausing(ask: InputHandler, deadline: Deadline) -> InputHandler:
+    async def paused(requests: Mapping[str, InputRequest]) -> Mapping[str, JsonObject]:
+        with deadline.pause():
+            return await ask(requests)
+
+    return paused

@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from toolcrib.errors import StoreError
 from toolcrib.execute import Caller, Tickets
-from toolcrib.model import Call, CallError, EntryGroups, JsonObject, Outcome
+from toolcrib.model import Call, CallError, Deadline, EntryGroups, JsonObject, Outcome
 from toolcrib.program.check import (
     ProgramReading,
     check_program,
@@ -28,7 +28,7 @@ from toolcrib.program.outcome import (
     effect_of,
 )
 from toolcrib.program.recipe import HANDLE, Recipe
-from toolcrib.program.run import CallFromProgram, ProgramRun
+from toolcrib.program.run import ProgramRun
 from toolcrib.program.sandbox import Blocked, Ended, Failed, ProgramProcess, Sandbox, Step
 from toolcrib.program.signatures import ToolSignature, checked_text
 from toolcrib.program.suspension import (
@@ -167,8 +167,8 @@ class Programs:
                 each.path: ProgramFunction(each.tool.name, each.tool.pin, each.keys)
                 for each in reading.mentioned.tools
             }
-            call = self._call_of(caller, listeners)
-            run = ProgramRun(process, functions, call, limits, self._in_thread, handle)
+            run = self._made(process, functions, caller, limits, listeners)
+            run.handle = handle
             first = await self._in_thread(process.start)
             return await self._driven(run, first, caller)
 
@@ -208,8 +208,7 @@ class Programs:
             step = await self._in_thread(partial(process.load, kept.state, kept.groups))
             if await asyncio.to_thread(suspensions.take, handle, caller.id) is None:
                 return _gone()
-            call = self._call_of(caller, listeners)
-            run = ProgramRun(process, kept.functions, call, limits, self._in_thread)
+            run = self._made(process, kept.functions, caller, limits, listeners)
             run.handle = handle if handle.startswith(HANDLE) else ""
             run.printed_before = kept.printed
             run.made |= kept.calls
@@ -297,11 +296,22 @@ class Programs:
         stubs = checked_text(mentioned.tools, mentioned.groups) + reading.stubs
         return self._sandbox.open(limits, stubs)
 
-    def _call_of(self, caller: Caller, listeners: ProgramListeners) -> CallFromProgram:
-        def call(made: Call, timeout_s: float) -> Awaitable[Outcome]:
-            return self._host.call(made, caller, timeout_s, listeners)
+    def _made(
+        self,
+        process: ProgramProcess,
+        functions: Mapping[str, ProgramFunction],
+        caller: Caller,
+        limits: ProgramLimits,
+        listeners: ProgramListeners,
+    ) -> ProgramRun:
+        """A run whose time stands still while a person is asked."""
+        deadline = Deadline(limits.timeout_s)
+        heard = listeners.pausing(deadline)
 
-        return call
+        def call(made: Call, timeout_s: float) -> Awaitable[Outcome]:
+            return self._host.call(made, caller, timeout_s, heard)
+
+        return ProgramRun(process, functions, call, limits, deadline, self._in_thread)
 
     def _asks(self, caller: Caller, name: str) -> bool:
         return self._host.asks(name, caller)

@@ -204,7 +204,8 @@ class ProgramSettings(Section):
     timeout_s: float = setting(
         default=300.0,
         gt=0,
-        description="How long a program may take, with its calls.",
+        description="How long a program may take, with its calls. The time in which a person is"
+        " asked does not count.",
     )
     run_s: float = setting(
         default=10.0,
