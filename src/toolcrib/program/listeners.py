@@ -11,7 +11,7 @@ from toolcrib.model import Deadline, InputHandler, LogHandler, ProgressHandler
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from toolcrib.execute import ApprovalRequest, Approver
+    from toolcrib.execute import ApprovalRequest, Approver, Cover
     from toolcrib.model import InputRequest, JsonObject
 
 
@@ -20,7 +20,7 @@ class ProgramListeners:
     """The listeners of one run; None means that nobody listens, or answers.
 
     `approver` is asked where the rules want a person's leave for a call. Without one the program
-    waits for the operator.
+    waits for the operator. `cover` is the one question for all its calls, where the rules allow it.
 
     Its calls may run side by side, and progress may only ever rise. So `progress` hears of each
     call that begins and of each report of a call, numbered in the order in which they come.
@@ -30,6 +30,7 @@ class ProgramListeners:
     progress: ProgressHandler | None = None
     ask: InputHandler | None = None
     log: LogHandler | None = None
+    cover: Cover | None = None
     _numbers: count[int] = field(default_factory=lambda: count(1))
 
     def pausing(self, deadline: Deadline) -> Self:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol, TypeAlias, TypeVar
 
+from toolcrib.execute import Cover
 from toolcrib.model import Call, CallError, Deadline, JsonObject, Outcome
 from toolcrib.program.outcome import CallEffect, ProgramCall, ProgramLimits
 from toolcrib.program.sandbox import (
@@ -52,7 +53,8 @@ class ProgramRun:
 
     Its `deadline` may be paused, as it is while a person is asked.
 
-    `handle` is the one that it has to wait under; "" for any.
+    `handle` is the one that it has to wait under; "" for any. `cover` is kept with it while it
+    waits.
     """
 
     process: ProgramProcess
@@ -62,6 +64,7 @@ class ProgramRun:
     deadline: Deadline
     in_thread: InThread
     handle: str = ""
+    cover: Cover | None = None
     printed_before: str = ""
     made: dict[int, ProgramCall] = field(default_factory=dict[int, ProgramCall])
     waiting: dict[int, CallAwaitingApproval] = field(

@@ -176,6 +176,13 @@ class ApprovalSettings(Section):
         "it in this time, it goes on at once. After it the model is told to make the call again. "
         "Many clients give up after 60 s, and the tool needs some of them. 0: no call is held.",
     )
+    program_kinds: tuple[PermissionKind, ...] = setting(
+        default=(),
+        description="Kinds of tools (`read`, `write`, `execute`, `network`, `dangerous`) for which"
+        " one answer covers a whole program: you see which it may call, and how often. Calls of"
+        " other kinds, and calls beyond that number, are asked for one by one. Without any kind,"
+        " each call is.",
+    )
 
 
 class CallSettings(Section):
