@@ -43,6 +43,7 @@ READ_ELSEWHERE = {
     "embed.cache": "crib/live_index.py",
     "approval.elicitation": "gateway/client_approver.py",
     "approval.wait_s": "gateway/caller_view.py",
+    "approval.program_kinds": "crib/programs.py",
     "observe.enabled": "settings/schema.py",
     "observe.log_format": "gateway/daemon_log.py",
     "observe.log_level": "gateway/daemon_log.py",

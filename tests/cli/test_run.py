@@ -53,6 +53,23 @@ def test_a_call_that_needs_approval_is_made_with_yes(shop: str):
     assert run(shop, "-", "--yes", given=program).stdout.startswith("paid ann")
 
 
+@pytest.mark.parametrize(("answer", "paid"), [("y", True), ("n", False)])
+def test_one_question_on_the_terminal_covers_a_program_where_the_rules_allow_it(
+    shop: str, answer: str, paid: bool, monkeypatch: pytest.MonkeyPatch
+):
+    settings = Path(shop)
+    settings.write_text(settings.read_text() + '[approval]\nprogram_kinds = ["dangerous"]\n')
+    program = Path(shop).with_name("pays.py")
+    program.write_text("await tools.pay(to='ann')\nawait tools.pay(to='bob')\n")
+    monkeypatch.setattr("toolcrib.cli.call.at_terminal", lambda: True)
+    ran = run(shop, str(program), given=f"{answer}\n")
+    assert "One answer covers these calls of it: pay twice." in ran.stderr
+    assert "await tools.pay(to='bob')" in ran.stderr
+    assert ran.stderr.count("Call it?") == 1
+    assert ("paid bob" in ran.stdout) == paid
+    assert ran.exit_code == (0 if paid else 1)
+
+
 def test_a_program_that_waits_is_resumed_by_its_handle(shop: str):
     waits = json.loads(run(shop, "-", "--json", given="await tools.pay(to='ann')").stdout)
     handle = waits["suspended"]

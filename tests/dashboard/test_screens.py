@@ -208,6 +208,14 @@ def test_a_page_stays_small_and_says_what_is_left():
     assert MOST_SHOWN * 2 < MOST_PAGE
 
 
+def test_the_question_for_a_program_tells_what_it_may_call_and_its_lines():
+    told = {"may_call": ["mcp_shop_sell twice (write)"], "program": ["await shop.sell()", "1"]}
+    asked = replace(CALLED, name="tool_run", description="Run a program.", arguments=told)
+    page = Elements(str(inbox_screen(view(Overview(has_gateway=True, calls=(asked,))))))
+    for each in ("tool_run", "Run a program.", "mcp_shop_sell twice (write)", "await shop.sell()"):
+        assert each in page.text
+
+
 def test_what_cannot_be_shown_whole_cannot_be_allowed_here():
     long = replace(CALLED, arguments={"text": "x" * LONGEST_SHOWN})
     page = str(inbox_screen(view(Overview(has_gateway=True, calls=(long,)))))

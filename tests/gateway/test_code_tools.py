@@ -28,6 +28,7 @@ from toolcrib.gateway.code_tool_definitions import CODE_TOOLS
 from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.tool_list import CODE_TOOLS_LISTED
 from toolcrib.model import Outcome, SkillInfo
+from toolcrib.settings import ApprovalRule, ApprovalSettings
 from toolcrib.text import token_counter
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "gateway.md"
@@ -283,6 +284,32 @@ def test_the_person_at_the_client_is_asked_first(shop: Workshop, era: Era):
     asked(run)
     assert len(questions) == 1
     assert "mcp_shop_cancel_order" in questions[0]
+
+
+def test_one_question_to_the_person_at_the_client_covers_a_program(era: Era):
+    """Where the setting allows it. In the modern era the request is sent again with the answer."""
+    questions: list[str] = []
+    rules = (ApprovalRule(verdict="allow", kind="read"),)
+    approval = ApprovalSettings(rules=rules, wait_s=0, program_kinds=("dangerous",))
+    shop = Workshop(offered("cancel_order", "dangerous", NUMBERED), approval=approval)
+
+    async def person(_context: Any, params: ElicitRequestParams) -> ElicitResult:
+        questions.append(params.message)
+        return ElicitResult(action="accept")
+
+    async def run() -> None:
+        server = shop.server(principal())
+        async with connected(server, era, elicitation_callback=person) as client:
+            program = "await shop.cancel_order(number=1)\nawait shop.cancel_order(number=2)\n'both'"
+            done = await client.call_tool("tool_run", {"program": program})
+            assert words(done).startswith("both")
+
+    with shop.crib:
+        asked(run)
+    assert len(questions) == 1
+    assert "mcp_shop_cancel_order twice (dangerous)" in questions[0]
+    assert "await shop.cancel_order(number=2)" in questions[0]
+    assert [call.arguments for call in shop.source.reached] == [{"number": 1}, {"number": 2}]
 
 
 def test_a_run_that_is_cancelled_cancels_its_calls(shop: Workshop):

@@ -11,13 +11,15 @@ import pytest
 
 from tests.execute.counting import ANN, CountingSource
 from tests.program.conftest import QUIET, made_shop
+from tests.waiting import let_pass_async
 from tests.workshop import soon
 from toolcrib import Crib, Settings
 from toolcrib.access import Scope
 from toolcrib.crib import inventory_of, recipes_of
 from toolcrib.errors import ConfigError, NameTaken
-from toolcrib.execute import Caller
+from toolcrib.execute import ApprovalRequest, Caller, DenyingApprover
 from toolcrib.model import Call, Outcome
+from toolcrib.program import ProgramCall
 from toolcrib.program.recipe import recipe_parameters
 from toolcrib.program.recipe_book import MOST_PROPOSALS, MOST_PROPOSED, RecipeBook
 from toolcrib.settings import default_settings
@@ -310,3 +312,48 @@ def test_without_the_extra_it_is_found_and_a_call_says_what_to_install(
     assert outcome.error
     assert (outcome.error.code, outcome.error.effect) == ("needs_extra", "not_sent")
     assert "toolcrib[code]" in outcome.error.message
+
+
+def test_the_time_of_a_recipe_stands_still_while_its_approver_is_asked(place: Place):
+    crib, _shop = place
+    crib.add(pay, approval="ask")
+    saved(crib, program="await tools.pay(to=what)")
+
+    async def slow(request: ApprovalRequest, /) -> bool:
+        await let_pass_async(1.5)
+        return request.name == "pay"
+
+    given = {"place": 1, "what": "ann"}
+    made = crib.call("restock", given, caller=ANN, approver=slow, timeout_s=1.0)
+    assert asyncio.run(made).content == "paid ann"
+
+
+def test_a_no_to_a_recipe_is_one_to_all_that_it_would_call(place: Place):
+    """Also where the rules would have allowed every one of them."""
+    crib, shop = place
+    saved(crib)
+    given = {"place": 3, "what": "a chair"}
+    refused = asyncio.run(crib.call("restock", given, caller=ANN, approver=DenyingApprover()))
+    assert code(refused) == "approval_denied"
+    program = "await tools.restock(place=3, what='a chair')"
+    ran = asyncio.run(crib.run(program, caller=ANN, approver=DenyingApprover()))
+    assert ran.calls == (ProgramCall("restock", "refused", code="approval_denied"),)
+    assert names(shop) == []
+
+
+def test_a_no_to_one_call_of_a_recipe_is_an_error_there(place: Place):
+    crib, shop = place
+    crib.add(pay, approval="ask")
+    saved(crib, program="await shop.look(at=place)\nawait tools.pay(to=what)")
+    asked: list[str] = []
+
+    async def no(request: ApprovalRequest, /) -> bool:
+        asked.append(request.name)
+        return False
+
+    given = {"place": 3, "what": "ann"}
+    refused = asyncio.run(crib.call("restock", given, caller=ANN, approver=no))
+    assert code(refused) == "program_failed"
+    assert refused.error
+    assert "was not approved" in refused.error.message
+    assert (asked, names(shop)) == (["pay"], ["look"])

@@ -2,18 +2,29 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 
 import psutil
 import pytest
 
-from tests.execute.counting import CountingSource
-from tests.program.conftest import QUIET, Run, made_shop
+from tests.execute.counting import CountingSource, offered
+from tests.program.conftest import QUIET, TEXT, Run, made_shop, takes
 from tests.waiting import let_pass_async, until_async
 from toolcrib import Caller, Crib, ProgramOutcome, Settings
 from toolcrib.crib import inventory_of
-from toolcrib.model import Call, CallContext, CallError, Json, Outcome
-from toolcrib.program import ProgramCall
+from toolcrib.execute import ApprovalRequest, DenyingApprover
+from toolcrib.model import (
+    Call,
+    CallContext,
+    CallError,
+    Deadline,
+    InputRequest,
+    Json,
+    JsonObject,
+    Outcome,
+)
+from toolcrib.program import ProgramCall, ProgramListeners
 from toolcrib.wiring import program_limits_of
 
 LIMITS = program_limits_of(Settings())
@@ -238,3 +249,55 @@ def test_closing_ends_the_workers():
         assert asyncio.run(crib.run("1")).value == 1
         assert workers() - others
     assert not workers() - others
+
+
+@pytest.mark.parametrize("after_s", [0.0, 30.0])
+def test_the_time_of_a_program_stands_still_while_a_person_is_asked(after_s: float):
+    """An approver that takes longer than the program may; then the call, with time or without."""
+    shop = CountingSource(offered("sell", "write", schema=takes(what=TEXT)))
+    shop.answer = lambda _call: Outcome("sold")
+    asked: list[float] = []
+
+    async def slow(request: ApprovalRequest, /) -> bool:
+        asked.append(0.0)
+        await let_pass_async(1.5)
+        return request.name == "mcp_shop_sell"
+
+    async def look(call: Call, context: CallContext) -> Outcome:
+        del call, context
+        await let_pass_async(after_s)
+        return Outcome("sold")
+
+    limits = replace(LIMITS, timeout_s=1.0)
+    with Crib(Settings(**{**QUIET, "approval": {}})) as crib:
+        crib.add_source(shop)
+        shop.call = look
+        outcome = asyncio.run(crib.run("await shop.sell(what='x')", limits=limits, approver=slow))
+    assert len(asked) == 1
+    if after_s:
+        assert outcome.error
+        assert outcome.error.effect == "unknown", "the clock goes on again after the answer"
+    else:
+        assert outcome.value == "sold"
+
+
+def test_the_time_stands_still_while_a_tool_asks_its_person():
+    deadline = Deadline(60.0)
+    seen: list[float] = []
+
+    async def ask(requests: Mapping[str, InputRequest]) -> Mapping[str, JsonObject]:
+        before = deadline.left_s
+        await let_pass_async(0.05)
+        seen.append(before - deadline.left_s)
+        return {key: {} for key in requests}
+
+    listeners = ProgramListeners(ask=ask).pausing(deadline)
+    assert listeners.ask
+    asked = listeners.ask({"a": InputRequest("roots/list", {})})
+    assert asyncio.run(asyncio.wait_for(asked, 60.0)) == {"a": {}}
+    assert seen == [0.0]
+
+
+def test_a_no_stays_what_it_is():
+    no = DenyingApprover()
+    assert ProgramListeners(no).pausing(Deadline(1.0)).approver is no

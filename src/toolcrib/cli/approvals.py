@@ -1,6 +1,7 @@
 """The commands `toolcrib approvals`: list, allow, deny."""
 
 import json
+from textwrap import indent
 from typing import Annotated, Any, cast
 
 import typer
@@ -9,6 +10,8 @@ from toolcrib.cli.global_options import daemon_place
 from toolcrib.cli.groups import CommandGroup
 from toolcrib.cli.screen import AsJson, console, print_json, safe
 from toolcrib.gateway import ask_daemon
+
+LONGEST_LINE = 200
 
 Ticket = Annotated[
     str, typer.Argument(metavar="ID", help="The ticket of the call, or its beginning.")
@@ -72,6 +75,13 @@ def _show(waiting: list[dict[str, Any]]) -> None:
     for each in waiting:
         head = f"{each['id']}  {each['name']} ({each['permission_kind']}) for {each['caller']}"
         screen.print(safe(f"{head}, {each['expires_s']:.0f} s left"), style="bold", soft_wrap=True)
-        screen.print(safe(f"  {json.dumps(each['arguments'], ensure_ascii=False)}"), soft_wrap=True)
+        screen.print(safe(_arguments(each["arguments"])), soft_wrap=True)
     if not waiting:
         screen.print("No call waits for approval.")
+
+
+def _arguments(arguments: object) -> str:
+    """On one line; what is longer on several, as the lines of a program are."""
+    line = json.dumps(arguments, ensure_ascii=False)
+    whole = json.dumps(arguments, ensure_ascii=False, indent=1)
+    return indent(line if len(line) <= LONGEST_LINE else whole, "  ")

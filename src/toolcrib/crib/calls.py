@@ -17,7 +17,7 @@ from toolcrib.wiring import policy_of
 
 if TYPE_CHECKING:
     from toolcrib.crib.inventory import Inventory
-    from toolcrib.execute import ApprovalRequest, Approver, Door
+    from toolcrib.execute import ApprovalRequest, Approver, Cover, Door
     from toolcrib.model import (
         Entry,
         InputHandler,
@@ -69,17 +69,19 @@ class Calls:
         timeout_s: float | None,
         approver: Approver | None,
         progress: ProgressHandler | None,
+        cover: Cover | None = None,
         ask: InputHandler | None = None,
         log: LogHandler | None = None,
         paged: bool = False,
     ) -> Outcome:
-        """Make one call; see `Crib.call`."""
+        """Make one call; see `Crib.call`. `cover` is the one question for its program, if any."""
         self._inventory.look_again(call.name)
         outcome = await self.door.execute(
             call,
             self._inventory.restricted(caller),
             timeout_s=timeout_s,
             approver=approver,
+            cover=cover,
             progress=progress,
             ask=ask,
             log=log,

@@ -92,6 +92,7 @@ class CribPrograms:
             groups=lambda: self._inventory.groups(self._inventory.entries()),
             call=self._call,
             asks=door.asks,
+            covered_kinds=lambda: frozenset(self._inventory.settings.approval.program_kinds),
             tickets=door.tickets,
             suspensions=program.Suspensions(
                 lambda: self._stores.suspensions, self.seal_key, settings.tenant
@@ -129,6 +130,7 @@ class CribPrograms:
             caller,
             timeout_s=min(timeout_s, self._inventory.settings.call.timeout_s),
             approver=listeners.approver,
+            cover=listeners.cover,
             progress=listeners.progress_of(call.name),
             ask=listeners.ask,
             log=listeners.log,

@@ -16,6 +16,7 @@ never raises.
     rule_file      `rules.json`, read again whenever it changed
     approval       who is asked where the rules say "ask": an `Approver`, or later a ticket
     tickets        approvals given later, for one call each
+    cover          one question for several calls of a program: what it covers, what is used up
     arguments      checked against the schema, and repaired (`repair`) where that makes them fit
     schema_gate    JSON Schema from strangers, bounded (`meter`) before it is used; `schema_reader`
                    follows its references
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from toolcrib.execute.approval import Approver, DenyingApprover, approval_needed, running_for
     from toolcrib.execute.arguments import ArgumentCheck, is_little
     from toolcrib.execute.caller import Caller
+    from toolcrib.execute.cover import Cover, CoveredTool
     from toolcrib.execute.door import CallPolicy, Door
     from toolcrib.execute.gates import CallRefused, check_state
     from toolcrib.execute.repair import ARGUMENT_WRAPPERS
@@ -51,6 +53,7 @@ else:
             "approval": ("Approver", "DenyingApprover", "approval_needed", "running_for"),
             "arguments": ("ArgumentCheck", "is_little"),
             "caller": ("Caller",),
+            "cover": ("Cover", "CoveredTool"),
             "door": ("CallPolicy", "Door"),
             "gates": ("CallRefused", "check_state"),
             "repair": ("ARGUMENT_WRAPPERS",),
@@ -71,6 +74,8 @@ __all__ = [
     "CallPolicy",
     "CallRefused",
     "Caller",
+    "Cover",
+    "CoveredTool",
     "DenyingApprover",
     "Door",
     "Rule",

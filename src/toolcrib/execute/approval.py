@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.execute.caller import Caller
+from toolcrib.execute.cover import Cover
 from toolcrib.execute.gates import CallRefused
 from toolcrib.execute.rulebook import Rulebook, Verdict
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
@@ -91,16 +92,22 @@ class Approval:
             return False
 
     async def grant(
-        self, verdict: Verdict, request: ApprovalRequest, approver: Approver | None
+        self,
+        verdict: Verdict,
+        request: ApprovalRequest,
+        approver: Approver | None,
+        cover: Cover | None = None,
     ) -> None:
-        """Return if the call is approved. Raises `CallRefused` if not, or if nobody can tell."""
+        """Return if the call is approved. Raises `CallRefused` if not, or if nobody can tell.
+
+        With a cover, the person is asked about all that it covers, once, in place of this call.
+        """
         match verdict:
             case "allow" if not isinstance(approver, DenyingApprover):
                 return
             case "ask" if not isinstance(approver, DenyingApprover):
-                if approver and await self._approved(approver, request):
-                    return
-                await asyncio.to_thread(self._spend, request)
+                if not (cover and await self._covered(request, approver, cover)):
+                    await self._get_leave(request, approver)
             case "allow" | "ask":
                 raise _denied(request)
             case "deny":
@@ -110,6 +117,35 @@ class Approval:
         """Return if no rule denies a call that a person has approved. Raises `CallRefused`."""
         if self.verdict(entry, caller) == "deny":
             raise _ruled_out(entry.name)
+
+    async def _covered(
+        self, request: ApprovalRequest, approver: Approver | None, cover: Cover
+    ) -> bool:
+        """Whether the answer for several calls is also one for this. Raises `CallRefused`.
+
+        It is asked for by the first call that it covers.
+        """
+        async with cover.asking:
+            if not cover.covers(request):
+                return False
+            if cover.answer is None:
+                try:
+                    await self._get_leave(cover.request, approver)
+                except CallRefused as refused:
+                    cover.ticket = refused.error.ticket
+                    cover.answer = False if refused.error.code == DENIED else None
+                    raise
+                cover.answer = True
+            if not cover.answer:
+                raise _denied(request)
+            cover.use(request)
+        self._tickets.record(request, "allowed", "program")
+        return True
+
+    async def _get_leave(self, request: ApprovalRequest, approver: Approver | None) -> None:
+        """Return if it is approved, now or before. Raises `CallRefused`, maybe with a ticket."""
+        if not (approver and await self._approved(approver, request)):
+            await asyncio.to_thread(self._spend, request)
 
     async def _approved(self, approver: Approver, request: ApprovalRequest) -> bool:
         """Whether it is approved already, or by the approver; False: nobody has answered."""

@@ -25,6 +25,7 @@ from toolcrib.execute.approval import Approval, Approver, run_for
 from toolcrib.execute.arguments import CHECK_S, ArgumentCheck, is_little
 from toolcrib.execute.call_record import CallRecord
 from toolcrib.execute.caller import Caller
+from toolcrib.execute.cover import Cover
 from toolcrib.execute.dispatch import dispatch
 from toolcrib.execute.gates import (
     CallRefused,
@@ -160,11 +161,12 @@ class Door:
         *,
         timeout_s: float | None = None,
         approver: Approver | None = None,
+        cover: Cover | None = None,
         progress: ProgressHandler | None = None,
         ask: InputHandler | None = None,
         log: LogHandler | None = None,
     ) -> Outcome:
-        """Make one call.
+        """Make one call. With a `cover`, a person is asked about several calls at once.
 
         Its time begins when all gates are passed; without `timeout_s`, the setting says how long.
         """
@@ -172,7 +174,7 @@ class Door:
         record = CallRecord(caller, call.name, origin=origin)
         limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         try:
-            admitted = await self._admit(call, caller, approver, record)
+            admitted = await self._admit(call, caller, approver, cover, record)
         except CallRefused as refused:
             outcome = Outcome(error=refused.error)
         except Exception:  # noqa: BLE001 - closed, whatever failed
@@ -245,7 +247,12 @@ class Door:
             return Outcome(error=refused.error)
 
     async def _admit(
-        self, call: Call, caller: Caller, approver: Approver | None, record: CallRecord
+        self,
+        call: Call,
+        caller: Caller,
+        approver: Approver | None,
+        cover: Cover | None,
+        record: CallRecord,
     ) -> _AdmittedCall:
         """The call past all gates, in their order. Raises `CallRefused`."""
         resolved = self._resolve(call, caller)
@@ -255,7 +262,7 @@ class Door:
         arguments = await self._aside(partial(copy_arguments, call, tool), at_once=is_small)
         record.request = request = ApprovalRequest.of(caller.id, tool, arguments)
         record.verdict = verdict = self._approval.verdict(entry, caller)
-        await self._approval.grant(verdict, request, approver)
+        await self._approval.grant(verdict, request, approver, cover)
         is_small = self._arguments.takes_a_moment(tool, arguments)
         check = partial(self._arguments.check, tool, arguments)
         checked = await self._aside(check, at_once=is_small)

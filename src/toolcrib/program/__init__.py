@@ -12,11 +12,13 @@ the program; only what it prints and its last value go back.
     tool_table   which tools the words of a program may mean, as its caller
     sandbox      the one door to the interpreter, which runs in processes of its own
     check        the verdict before anything is called: `ProgramCheck`
+    approval     one question for a whole program, and which calls it covers
     listeners    who hears what its calls say meanwhile, and answers what they ask
     run          one program from its first step to its last, its calls side by side
     suspension   a program that waits for a person: kept, sealed, and taken up once
     values       between JSON and what a program has
     outcome      what comes back: `ProgramOutcome`, with each call and what became of it
+    ending       how a run comes back: over, waiting, or not there any more
     programs     `Programs`: all of it, for a crib
     recipe       a program that the operator keeps as a tool, with typed inputs
     recipe_book  where recipes are kept, sealed, and what models propose

@@ -13,9 +13,9 @@ CallEffect = Literal["done", "failed", "unknown", "refused", "waiting"]
 class ProgramLimits:
     """The bounds of one program. Each is a setting of the section `program`.
 
-    `timeout_s` is for all of a run, with the waiting for tools; `run_s` for the program's own steps
-    alone. `memory_mb` is what its values may take, `output_kb` what it may print. `suspended_s` is
-    how long it waits for a person.
+    `timeout_s` is for all of a run, with the waiting for tools, and without the time in which a
+    person is asked; `run_s` for the program's own steps alone. `memory_mb` is what its values may
+    take, `output_kb` what it may print. `suspended_s` is how long it waits for a person.
     """
 
     timeout_s: float

@@ -2,16 +2,25 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
 from typing import TypeAlias, TypeVar
 
 from toolcrib.errors import StoreError
-from toolcrib.execute import Caller, Tickets
-from toolcrib.model import Call, CallError, EntryGroups, JsonObject, Outcome
+from toolcrib.execute import Caller, Cover, Tickets
+from toolcrib.model import (
+    Call,
+    CallError,
+    Deadline,
+    EntryGroups,
+    JsonObject,
+    Outcome,
+    PermissionKind,
+)
+from toolcrib.program.approval import cover_of
 from toolcrib.program.check import (
     ProgramReading,
     check_program,
@@ -19,36 +28,26 @@ from toolcrib.program.check import (
     read_program,
     recipe_reading,
 )
+from toolcrib.program.ending import ended, gone, waits
 from toolcrib.program.listeners import ProgramListeners
 from toolcrib.program.outcome import (
-    ProgramCall,
     ProgramCheck,
     ProgramLimits,
     ProgramOutcome,
-    effect_of,
 )
 from toolcrib.program.recipe import HANDLE, Recipe
-from toolcrib.program.run import CallFromProgram, ProgramRun
-from toolcrib.program.sandbox import Blocked, Ended, Failed, ProgramProcess, Sandbox, Step
+from toolcrib.program.run import ProgramRun
+from toolcrib.program.sandbox import Blocked, ProgramProcess, Sandbox, Step
 from toolcrib.program.signatures import ToolSignature, checked_text
 from toolcrib.program.suspension import (
-    CallAwaitingApproval,
     ProgramFunction,
     Suspension,
     Suspensions,
 )
 from toolcrib.program.tool_table import ToolTable
-from toolcrib.program.values import returned_value, shown_value
 from toolcrib.store import TicketState
-from toolcrib.text import printable
 
 OPENING_THREADS = 4
-LONGEST_MESSAGE = 2_000
-
-_GONE = (
-    "no program waits under this handle: it has gone on already, or was not resumed in time, or"
-    " belongs to another caller. What it has called was called: run it anew only if that is safe"
-)
 
 _log = logging.getLogger(__name__)
 
@@ -66,6 +65,7 @@ class ProgramHost:
     groups        the entries of the pool as they are now, by traits
     call          a call through the door
     asks          whether the rules want a person to approve calls of a name
+    covered_kinds  tools of these kinds may be approved by one question for a program
     tickets       the calls that wait for approval; nothing here approves one
     suspensions   the programs that wait for one
     """
@@ -73,6 +73,7 @@ class ProgramHost:
     groups: Callable[[], EntryGroups]
     call: MakeProgramCall
     asks: Callable[[str, Caller], bool]
+    covered_kinds: Callable[[], frozenset[PermissionKind]]
     tickets: Tickets
     suspensions: Suspensions
 
@@ -167,8 +168,10 @@ class Programs:
                 each.path: ProgramFunction(each.tool.name, each.tool.pin, each.keys)
                 for each in reading.mentioned.tools
             }
-            call = self._call_of(caller, listeners)
-            run = ProgramRun(process, functions, call, limits, self._in_thread, handle)
+            kinds: Collection[PermissionKind] = () if handle else self._host.covered_kinds()
+            heard = replace(listeners, cover=cover_of(reading, check, caller, kinds))
+            run = self._made(process, functions, caller, limits, heard)
+            run.handle = handle
             first = await self._in_thread(process.start)
             return await self._driven(run, first, caller)
 
@@ -186,7 +189,7 @@ class Programs:
         It goes on once, for one of all who ask. Raises `StoreError`.
         """
         if handle.startswith(HANDLE):  # the recipe itself is checked before it goes on
-            return _gone()
+            return gone()
         return await self._resume(handle, caller, limits, listeners)
 
     async def _resume(
@@ -199,17 +202,17 @@ class Programs:
         suspensions = self._host.suspensions
         kept = await asyncio.to_thread(suspensions.look, handle, caller.id)
         if kept is None:
-            return _gone()
+            return gone()
         states = await asyncio.to_thread(self._states, kept)
         if listeners.approver is None and set(states.values()) == {"waiting"}:
-            return _waiting(handle, kept.waiting, kept.printed, kept.calls)
+            return waits(handle, kept.waiting, kept.printed, kept.calls)
 
         async def loaded(process: ProgramProcess) -> ProgramOutcome:
             step = await self._in_thread(partial(process.load, kept.state, kept.groups))
             if await asyncio.to_thread(suspensions.take, handle, caller.id) is None:
-                return _gone()
-            call = self._call_of(caller, listeners)
-            run = ProgramRun(process, kept.functions, call, limits, self._in_thread)
+                return gone()
+            heard = replace(listeners, cover=self._still_covered(kept, states))
+            run = self._made(process, kept.functions, caller, limits, heard)
             run.handle = handle if handle.startswith(HANDLE) else ""
             run.printed_before = kept.printed
             run.made |= kept.calls
@@ -261,7 +264,7 @@ class Programs:
             except StoreError as error:
                 _log.warning("a program cannot wait for a person: %s", error)
                 run.deny(*run.waiting)
-        return _outcome(last, run.printed, run.made.values())
+        return ended(last, run.printed, run.made.values())
 
     def _decided(self, run: ProgramRun) -> Sequence[int]:
         """The calls whose tickets wait no longer; the others wait as long as the program may."""
@@ -275,13 +278,15 @@ class Programs:
         The process is done with it by then: it goes on in another.
         """
         process, state = run.process, run.process.dump()
-        kept = Suspension(run.functions, process.groups, run.made, run.waiting, run.printed, state)
+        kept = Suspension(
+            run.functions, process.groups, run.made, run.waiting, run.printed, state, run.cover
+        )
         suspensions, lasts_s = self._host.suspensions, run.limits.suspended_s
         with self._keeping:
             if run.handle and suspensions.look(run.handle, caller.id):
                 return None  # the same call came twice at once, and the other one waits
             handle = suspensions.keep(kept, caller.id, lasts_s, run.handle)
-        return _waiting(handle, run.waiting, run.printed, run.made) if handle else None
+        return waits(handle, run.waiting, run.printed, run.made) if handle else None
 
     def _states(self, kept: Suspension) -> Mapping[int, TicketState]:
         tickets = self._host.tickets
@@ -297,57 +302,37 @@ class Programs:
         stubs = checked_text(mentioned.tools, mentioned.groups) + reading.stubs
         return self._sandbox.open(limits, stubs)
 
-    def _call_of(self, caller: Caller, listeners: ProgramListeners) -> CallFromProgram:
-        def call(made: Call, timeout_s: float) -> Awaitable[Outcome]:
-            return self._host.call(made, caller, timeout_s, listeners)
+    def _made(
+        self,
+        process: ProgramProcess,
+        functions: Mapping[str, ProgramFunction],
+        caller: Caller,
+        limits: ProgramLimits,
+        listeners: ProgramListeners,
+    ) -> ProgramRun:
+        """A run whose time stands still while a person is asked."""
+        deadline = Deadline(limits.timeout_s)
+        heard = listeners.pausing(deadline)
 
-        return call
+        def call(made: Call, timeout_s: float) -> Awaitable[Outcome]:
+            return self._host.call(made, caller, timeout_s, heard)
+
+        run = ProgramRun(process, functions, call, limits, deadline, self._in_thread)
+        run.cover = listeners.cover
+        return run
+
+    def _still_covered(self, kept: Suspension, states: Mapping[int, TicketState]) -> Cover | None:
+        """The one question of a program that goes on, with the answer that was given meanwhile."""
+        cover = kept.cover
+        if cover is None or not cover.kinds <= self._host.covered_kinds():
+            return None
+        denied = {kept.waiting[id].ticket for id, state in states.items() if state == "gone"}
+        if cover.answer is None and cover.ticket in denied:
+            cover.answer = False
+        return cover
 
     def _asks(self, caller: Caller, name: str) -> bool:
         return self._host.asks(name, caller)
 
     def _in_thread(self, work: Callable[[], T], /) -> Awaitable[T]:
         return asyncio.get_running_loop().run_in_executor(self._running, work)
-
-
-def _gone() -> ProgramOutcome:
-    return ProgramOutcome(error=CallError("unknown_handle", "start", _GONE))
-
-
-def _waiting(
-    handle: str,
-    waiting: Mapping[int, CallAwaitingApproval],
-    printed: str,
-    calls: Mapping[int, ProgramCall],
-) -> ProgramOutcome:
-    """That a program waits, for whom, and how it goes on."""
-    named = ", ".join(f"{each.function.name} (ticket {each.ticket})" for each in waiting.values())
-    again = handle.startswith(HANDLE)
-    how = "make the same call again" if again else f"resume it with the handle {handle}"
-    message = (
-        f"the program waits for the operator's approval: {named}. It goes on where it is: once the"
-        f" approval is given, {how}"
-    )
-    ticket = next(each.ticket for each in waiting.values())
-    error = CallError("approval_needed", "approval", message, ticket=ticket)
-    made = tuple(calls.values())
-    return ProgramOutcome(error=error, printed=printed, calls=made, suspended=handle)
-
-
-def _outcome(last: Step, printed: str, made: Iterable[ProgramCall]) -> ProgramOutcome:
-    # A call that waits when its program is over is never sent.
-    calls = tuple(
-        each._replace(effect="refused") if each.effect == "waiting" else each for each in made
-    )
-    match last:
-        case Ended():
-            value = returned_value(last.value)
-            content = shown_value(value, printed)
-            return ProgramOutcome(content, value=value, printed=printed, calls=calls)
-        case Failed():
-            where = f"line {last.line}: " if last.line else ""
-            message = where + printable(last.message[:LONGEST_MESSAGE])
-            error = CallError(last.code, "call", message, effect=effect_of(calls))
-            return ProgramOutcome(printed or None, error=error, printed=printed, calls=calls)
-        case _:
-            raise AssertionError(f"a program does not end with {last}")

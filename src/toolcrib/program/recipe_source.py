@@ -8,25 +8,16 @@ A recipe is called through the door as any tool, by its own permission kind. Eac
 goes through the door again, as the same caller: it widens nobody's rights.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from toolcrib.errors import ConfigError, NameTaken, UnknownTool
-from toolcrib.execute import (
-    ApprovalRequest,
-    Approver,
-    Caller,
-    CallRefused,
-    DenyingApprover,
-    running_for,
-)
+from toolcrib.execute import Caller, CallRefused, running_for
 from toolcrib.model import (
     Call,
     CallContext,
     CallError,
-    Deadline,
     Entry,
     JsonObject,
     Outcome,
@@ -103,8 +94,8 @@ class RecipeSource:
             raise UnknownTool(f"{call.name!r} is not what it was; search for it again")
         if maker is None:
             return Outcome(error=CallError("not_allowed", "rights", _NO_CALLER))
-        timed = _timed(maker.approver, context.deadline)
-        listeners = ProgramListeners(timed, context.progress, context.ask, context.log)
+        heard = ProgramListeners(maker.approver, context.progress, context.ask, context.log)
+        listeners = heard.pausing(context.deadline)
         left_s = context.deadline.left_s
         try:
             outcome = await self._run(recipe, call.arguments, maker.caller, left_s, listeners)
@@ -121,28 +112,6 @@ class RecipeSource:
         if name not in self._recipes:
             raise UnknownTool(f"no recipe {name!r:.80} here; search for it first")
         return self._recipes[name]
-
-
-def _timed(approver: Approver | None, deadline: Deadline) -> Approver | None:
-    """One that asks for a bounded time. A person's "no" needs none, and stays what it is."""
-    if approver is None or isinstance(approver, DenyingApprover):
-        return approver
-    return _TimedApprover(approver, deadline)
-
-
-@dataclass(frozen=True, slots=True)
-class _TimedApprover:
-    """Waits for a person no longer than half of what a call has left: then its recipe waits."""
-
-    asked: Approver
-    deadline: Deadline
-
-    async def __call__(self, request: ApprovalRequest, /) -> bool | None:
-        try:
-            async with asyncio.timeout(self.deadline.left_s / 2):
-                return await self.asked(request)
-        except TimeoutError:
-            return None
 
 
 class CheckRecipe(Protocol):

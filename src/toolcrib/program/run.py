@@ -8,13 +8,13 @@ A call that failed is an error in the program, which may catch it. No call is ev
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol, TypeAlias, TypeVar
 
-from toolcrib.model import Call, CallError, JsonObject, Outcome
+from toolcrib.execute import Cover
+from toolcrib.model import Call, CallError, Deadline, JsonObject, Outcome
 from toolcrib.program.outcome import CallEffect, ProgramCall, ProgramLimits
 from toolcrib.program.sandbox import (
     Blocked,
@@ -26,8 +26,11 @@ from toolcrib.program.sandbox import (
 )
 from toolcrib.program.suspension import CallAwaitingApproval, ProgramFunction
 from toolcrib.program.values import result_value, size_of
+from toolcrib.system import done_in_time
 
 GRACE_S = 1.0
+LOOK_AGAIN_S = 0.05
+"""How soon at the latest a time that is up is noticed, or one that goes on again."""
 LONGEST_ERROR = 2_000
 DENIED = "approval_denied"
 
@@ -48,15 +51,20 @@ class InThread(Protocol):
 class ProgramRun:
     """The run of one program. `functions` are those that it may call, by path.
 
-    `handle` is the one that it has to wait under; "" for any.
+    Its `deadline` may be paused, as it is while a person is asked.
+
+    `handle` is the one that it has to wait under; "" for any. `cover` is kept with it while it
+    waits.
     """
 
     process: ProgramProcess
     functions: Mapping[str, ProgramFunction]
     call: CallFromProgram
     limits: ProgramLimits
+    deadline: Deadline
     in_thread: InThread
     handle: str = ""
+    cover: Cover | None = None
     printed_before: str = ""
     made: dict[int, ProgramCall] = field(default_factory=dict[int, ProgramCall])
     waiting: dict[int, CallAwaitingApproval] = field(
@@ -67,7 +75,6 @@ class ProgramRun:
     )
 
     def __post_init__(self) -> None:
-        self._ends = time.monotonic() + self.limits.timeout_s
         self._turns = asyncio.Semaphore(self.limits.calls_at_once)
 
     async def drive(self, step: Step) -> Step:
@@ -116,10 +123,6 @@ class ProgramRun:
         """All that the program has printed, before it was suspended too."""
         return self.printed_before + self.process.printed
 
-    @property
-    def _left_s(self) -> float:
-        return self._ends - time.monotonic()
-
     async def _begin(self, called: ToolCalled) -> Step:
         path = f"{called.group}.{called.function}"
         function = self.functions.get(path)
@@ -145,7 +148,7 @@ class ProgramRun:
 
     async def _make(self, id: int, function: ProgramFunction, arguments: JsonObject) -> CallResult:
         async with self._turns:
-            left_s = max(self._left_s, 0.001)
+            left_s = max(self.deadline.left_s, 0.001)
             asked = Call(function.name, arguments, pin=function.pin)
             outcome = await self.call(asked, left_s)
         error = outcome.error
@@ -161,11 +164,12 @@ class ProgramRun:
     async def _settled(self, ids: Sequence[int]) -> Mapping[int, CallResult]:
         """The results of those that are done; none if all that are left wait for a person."""
         while running := [self._tasks[id] for id in ids if id in self._tasks]:
+            seconds = max(self.deadline.left_s, LOOK_AGAIN_S)
             done, _ = await asyncio.wait(
-                running, timeout=max(self._left_s, 0), return_when=asyncio.FIRST_COMPLETED
+                running, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
             )
             ready = self._take(ids)
-            if ready or not done:
+            if ready or not (done or self.deadline.left_s):
                 return ready
         return {}
 
@@ -177,8 +181,9 @@ class ProgramRun:
 
     async def _finish(self) -> None:
         """Wait for calls that nobody waits for, to know what became of them."""
-        if self._tasks:
-            await asyncio.wait(self._tasks.values(), timeout=max(self._left_s, 0) + GRACE_S)
+        ends = self.deadline.with_grace(GRACE_S)
+        for task in self._tasks.values():
+            await done_in_time(task, ends)
 
 
 async def _denied(name: str) -> CallResult:

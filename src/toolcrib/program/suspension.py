@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from toolcrib.execute import Cover
 from toolcrib.model import JsonObject
 from toolcrib.program.outcome import ProgramCall
 from toolcrib.program.sandbox import engine_version
@@ -46,7 +47,7 @@ class Suspension:
     """A program that waits.
 
     `calls` are all that it has made, by number, and `waiting` those that a person has to approve.
-    `state` is the dump of the interpreter.
+    `state` is the dump of the interpreter, `cover` the one question for all its calls.
     """
 
     functions: Mapping[str, ProgramFunction]
@@ -55,6 +56,7 @@ class Suspension:
     waiting: Mapping[int, CallAwaitingApproval]
     printed: str
     state: bytes
+    cover: Cover | None = None
 
 
 class Suspensions:
@@ -120,6 +122,7 @@ def _written(suspension: Suspension, expires: float) -> bytes:
             for id, call in suspension.waiting.items()
         ],
         "printed": suspension.printed,
+        "cover": suspension.cover and suspension.cover.fields(),
     }
     return json.dumps(head).encode() + b"\n" + suspension.state
 
@@ -135,4 +138,6 @@ def _read(body: bytes, now: float) -> Suspension | None:
     for id, (function, arguments, ticket) in found["waiting"]:
         waiting[id] = CallAwaitingApproval(ProgramFunction(*function), arguments, ticket)
     calls = {id: ProgramCall(*each) for id, each in found["calls"]}
-    return Suspension(functions, tuple(found["groups"]), calls, waiting, found["printed"], state)
+    cover = Cover.of_fields(found["cover"]) if found.get("cover") else None
+    groups, printed = tuple(found["groups"]), found["printed"]
+    return Suspension(functions, groups, calls, waiting, printed, state, cover)

@@ -176,6 +176,13 @@ class ApprovalSettings(Section):
         "it in this time, it goes on at once. After it the model is told to make the call again. "
         "Many clients give up after 60 s, and the tool needs some of them. 0: no call is held.",
     )
+    program_kinds: tuple[PermissionKind, ...] = setting(
+        default=(),
+        description="Kinds of tools (`read`, `write`, `execute`, `network`, `dangerous`) for which"
+        " one answer covers a whole program: you see which it may call, and how often. Calls of"
+        " other kinds, and calls beyond that number, are asked for one by one. Without any kind,"
+        " each call is.",
+    )
 
 
 class CallSettings(Section):
@@ -204,7 +211,8 @@ class ProgramSettings(Section):
     timeout_s: float = setting(
         default=300.0,
         gt=0,
-        description="How long a program may take, with its calls.",
+        description="How long a program may take, with its calls. The time in which a person is"
+        " asked does not count.",
     )
     run_s: float = setting(
         default=10.0,
