@@ -38,11 +38,15 @@ class WordGrams(NamedTuple):
         return cls(grams[order], words[: len(inside)][inside][order])
 
     def words_with(self, part: bytes) -> Sequence[int]:
-        """The words that have the rarest gram of a part, ascending; it has a gram at least."""
+        """The words that have the two rarest grams of a part, ascending; it has one at least."""
         sought = _numbers(np.frombuffer(part, np.uint8))
         first, last = self.grams.searchsorted(sought), self.grams.searchsorted(sought, "right")
-        rarest = int((last - first).argmin())
-        return list(dict.fromkeys(self.words[first[rarest] : last[rarest]].tolist()))
+        rarest, *others = (last - first).argsort().tolist()
+        having = dict.fromkeys(self.words[first[rarest] : last[rarest]].tolist())
+        if not others or not having:
+            return list(having)
+        second = self.words[first[others[0]] : last[others[0]]].tolist()
+        return list(filter(frozenset(second).__contains__, having))
 
 
 class WordLetters:
