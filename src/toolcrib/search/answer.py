@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from toolcrib.model import (
@@ -115,14 +116,19 @@ def _free(query: Query, search: Search, trace: SearchTrace) -> Answer:
     Its note is on what was corrected, and on parts without a hit.
     """
     level = confidence_level(trace.chance) if trace.ranking else "none"
-    told = {"confidence": level, "chance": trace.chance}
-    told |= {"variants": len(trace.steps), "candidates": len(trace.ranking)}
-    if not trace.after_cut:
+    if trace.after_cut:
+        hits = _hits(query, search, trace.after_cut[: limit_of(query, search)])
+        answer, note = partial(Answer, query.text, hits), _unanswered_parts(hits, trace)
+    else:
         nothing = _nothing_fits(query, search)
-        return replace(nothing, note=_notes(_corrected(trace), nothing.note), **told)
-    hits = _hits(query, search, trace.after_cut[: limit_of(query, search)])
-    note = _notes(_corrected(trace), _unanswered_parts(hits, trace))
-    return Answer(query.text, hits, note=note, **told)
+        answer, note = partial(replace, nothing), nothing.note
+    return answer(
+        note=_notes(_corrected(trace), note),
+        confidence=level,
+        chance=trace.chance,
+        variants=len(trace.steps),
+        candidates=len(trace.ranking),
+    )
 
 
 def _notes(*some: str) -> str:

@@ -153,7 +153,7 @@ class PoolProducts:
     def _names_of_few(self, facts: SearchFacts) -> Iterable[str]:
         """The same where few are visible: those are sorted out once, and the others never read."""
         if (few := self._few) is None:
-            few = {}
+            few = dict[SearchFacts, list[str]]()
             for name in self._hidden.names:
                 if known := self._facts.of_name(name):
                     few.setdefault(known, []).append(name)
