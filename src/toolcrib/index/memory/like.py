@@ -176,7 +176,7 @@ class Like:
         return []
 
     @cached_property
-    def _docs(self) -> RowColumn[np.int32]:
+    def _docs(self) -> RowColumn[np.int32 | np.intp]:
         """The document of each label."""
         base, overlay = self.rows.base, self.rows.overlay
         ids = (key.rpartition(KEY_SEPARATOR)[0] for key in overlay.labels.keys)

@@ -8,10 +8,12 @@ Both are bounds that numpy takes from the bytes, so that only a few words are lo
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+Number = TypeVar("Number", np.uint32, np.int32)
 
 SIZE = 3
 SEPARATOR = ord("\n")
@@ -77,7 +79,7 @@ class WordLetters:
 def _numbers(content: NDArray[np.uint8]) -> NDArray[np.uint32]:
     """Every three bytes that follow one another, as one number."""
     wide = content.astype(np.uint32)
-    return wide[:-2] << 16 | wide[1:-1] << 8 | wide[2:]
+    return (wide[:-2] << np.uint32(16)) | (wide[1:-1] << np.uint32(8)) | wide[2:]
 
 
 def _letters(content: NDArray[np.uint8]) -> NDArray[np.uint32]:
@@ -87,7 +89,7 @@ def _letters(content: NDArray[np.uint8]) -> NDArray[np.uint32]:
 
 
 def _in_each(
-    ufunc: np.ufunc, numbers: NDArray[np.uint32] | NDArray[np.int32], firsts: NDArray[np.intp]
-) -> NDArray[np.uint32] | NDArray[np.int32]:
+    ufunc: np.ufunc, numbers: NDArray[Number], firsts: NDArray[np.intp]
+) -> NDArray[Number]:
     """One number for each word."""
     return ufunc.reduceat(numbers, firsts) if len(firsts) else numbers[:0]
