@@ -93,7 +93,9 @@ def encode_card(given: Capability) -> bytes:
 def decode_card(text: bytes) -> dict[str, Any]:
     """The fields of a card."""
     title, description, category, tags, often_with = json.loads(text)
-    return dict(zip(CARD, (title, description, category, tuple(tags), tuple(often_with)), strict=True))
+    return dict(
+        zip(CARD, (title, description, category, tuple(tags), tuple(often_with)), strict=True)
+    )
 
 
 def fields_of(given: Capability) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from toolcrib.model import (
@@ -38,7 +39,7 @@ from toolcrib.text import (
     nearest_names,
 )
 
-ONE_LINE, LONG_ENOUGH = 160, 1024
+ONE_LINE, LONG_ENOUGH = 160, 320
 MOST_NEAREST = 5
 MOST_NAMESPACES = 20
 MOST_NAMES = 100
@@ -114,32 +115,43 @@ def _free(query: Query, search: Search, trace: SearchTrace) -> Answer:
 
     Its note is on what was corrected, and on parts without a hit.
     """
-    answer = _answer(query, search, trace.after_cut)
     level = confidence_level(trace.chance) if trace.ranking else "none"
-    notes = [_corrected(trace), answer.note or _unanswered_parts(answer, trace)]
-    note = " ".join(filter(None, notes))
-    looked_up = {"variants": len(trace.steps), "candidates": len(trace.ranking)}
-    return replace(answer, confidence=level, chance=trace.chance, note=note, **looked_up)
+    if trace.after_cut:
+        hits = _hits(query, search, trace.after_cut[: limit_of(query, search)])
+        answer, note = partial(Answer, query.text, hits), _unanswered_parts(hits, trace)
+    else:
+        nothing = _nothing_fits(query, search)
+        answer, note = partial(replace, nothing), nothing.note
+    return answer(
+        note=_notes(_corrected(trace), note),
+        confidence=level,
+        chance=trace.chance,
+        variants=len(trace.steps),
+        candidates=len(trace.ranking),
+    )
+
+
+def _notes(*some: str) -> str:
+    return " ".join(filter(None, some))
 
 
 def _corrected(trace: SearchTrace) -> str:
     return f"Corrected: {', '.join(map(str, trace.corrections))}." if trace.corrections else ""
 
 
-def _unanswered_parts(answer: Answer, trace: SearchTrace) -> str:
+def _unanswered_parts(found: Sequence[Hit], trace: SearchTrace) -> str:
     """Which parts of the task have no hit in the answer, and why; "" if all have one."""
     if not trace.parts:
         return ""
-    hits = {hit.name for hit in answer}
+    hits = {hit.name for hit in found}
     unfit = [part.text for part in trace.parts if not part.fits]
     fitting = [part for part in trace.parts if part.fits]
     crowded = [part.text for part in fitting if hits.isdisjoint(m.id for m in part.after_cut)]
     crowded += trace.parts_left_out
-    notes = [
+    return _notes(
         f"Nothing fits {_quoted(unfit)}." if unfit else "",
         f"No room was left for {_quoted(crowded)}: ask for each by itself." if crowded else "",
-    ]
-    return " ".join(filter(None, notes))
+    )
 
 
 def _quoted(texts: Iterable[str]) -> str:

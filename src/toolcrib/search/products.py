@@ -10,7 +10,7 @@ hint. The well-known products are a list of `toolcrib.text`. A server that is of
 named too, by its own words.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from toolcrib.model import EXCLUDE_NOTHING, Entry, NameFilter
@@ -27,6 +27,8 @@ FEWEST_OF_PRODUCTS = 0.25
 
 A pool of functions that are of no product takes the names of products as arguments.
 """
+MOST_SORTED = 2_048
+"""So many visible names at most are sorted out by their facts for a caller who sees no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +55,22 @@ class NamedProduct:
 
 
 class VisibleNames(Collection[str]):
-    """The visible entries that have one of some facts; nobody counts them unless asked to."""
+    """The visible entries that have one of some facts; nobody counts them unless asked to.
 
-    def __init__(self, facts: Collection[SearchFacts], pool: PoolFacts, hidden: NameFilter) -> None:
+    `names_of` gives those that have just these facts.
+    """
+
+    def __init__(
+        self,
+        facts: Collection[SearchFacts],
+        pool: PoolFacts,
+        hidden: NameFilter,
+        names_of: Callable[[SearchFacts], Iterable[str]],
+    ) -> None:
         self._facts = facts
         self._pool = pool
         self._hidden = hidden
+        self._names_of = names_of
 
     def __contains__(self, name: object) -> bool:
         if not self._facts or not isinstance(name, str) or name in self._hidden:
@@ -66,8 +78,7 @@ class VisibleNames(Collection[str]):
         return self._pool.of_name(name) in self._facts
 
     def __iter__(self) -> Iterator[str]:
-        some = (self._pool.groups.get(facts, ()) for facts in tuple(self._facts))
-        return (name for names in some for name in names if name not in self._hidden)
+        return (name for facts in tuple(self._facts) for name in self._names_of(facts))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -83,6 +94,7 @@ class PoolProducts:
         self._facts = facts
         self._hidden = hidden
         self._counted: tuple[int, int] | None = None
+        self._few: dict[SearchFacts, list[str]] | None = None
 
     def updated(
         self, facts: PoolFacts, hidden: NameFilter, changed: Iterable[str]
@@ -131,7 +143,22 @@ class PoolProducts:
         return of_products / max(foreign, 1)
 
     def _having(self, facts: Collection[SearchFacts]) -> VisibleNames:
-        return VisibleNames(facts, self._facts, self._hidden)
+        few = self._hidden.inverted and len(self._hidden.names) <= MOST_SORTED
+        names_of = self._names_of_few if few else self._names_of
+        return VisibleNames(facts, self._facts, self._hidden, names_of)
+
+    def _names_of(self, facts: SearchFacts) -> Iterable[str]:
+        return (name for name in self._facts.groups.get(facts, ()) if name not in self._hidden)
+
+    def _names_of_few(self, facts: SearchFacts) -> Iterable[str]:
+        """The same where few are visible: those are sorted out once, and the others never read."""
+        if (few := self._few) is None:
+            few = dict[SearchFacts, list[str]]()
+            for name in self._hidden.names:
+                if known := self._facts.of_name(name):
+                    few.setdefault(known, []).append(name)
+            self._few = few
+        return few.get(facts, ())
 
     def _count_all(self) -> tuple[int, int]:
         counts, names = self._facts.counts, self._hidden.names

@@ -114,7 +114,7 @@ def zscores(scores: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def _of_ranking(ranking: Ranking, ids: Sequence[str], depth: int | None) -> Mapping[str, float]:
-    """The z-scores of these ids by a ranking, in their order. All that it does not have are alike."""
+    """The z-scores of these ids by a ranking, in their order; one for all that it does not have."""
     unranked = ranking[-1].score if ranking and len(ranking) == depth else 0.0
     ranked, others = [score for _, score in ranking], len(ids) - len(ranking)
     *of_ranked, of_others = _standardized([*ranked, unranked], others)

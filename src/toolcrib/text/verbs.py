@@ -48,11 +48,6 @@ class Verb(NamedTuple):
     noun_like: bool = False
     hint: bool = False
 
-    @property
-    def is_sure(self) -> bool:
-        """Whether nothing speaks against it: the first such verb is that of its text."""
-        return self.base and not self.noun_like and not self.hint
-
 
 class VerbFamily(NamedTuple):
     """What does the opposite, "" for nothing; and whether it is hard to undo."""
@@ -82,11 +77,6 @@ class VerbList:
         A word that is as often a noun counts where an article or a pronoun follows, or where there
         is no other: email_delete deletes, and "email me" sends. list_deleted_items lists.
         """
-        first = text.partition("_")[0]
-        verb = self.verbs.get(first)
-        is_word = first.isascii() and first.isalpha() and first not in self.phrases
-        if verb and verb.is_sure and is_word:
-            return verb  # that of most names: what follows cannot make it another one
         try:
             return self._remembered[text]
         except KeyError:
@@ -200,7 +190,7 @@ def _surest(verbs: Iterable[Verb]) -> Verb | None:
     """The one that shows best that it is the verb of its text, of equal ones the first."""
     surest, least = None, (True, True, True, True)
     for verb in verbs:
-        if verb.is_sure:
+        if verb.base and not verb.noun_like and not verb.hint:
             return verb  # most often the first
         doubt = False, verb.hint, not verb.base, verb.noun_like
         if doubt < least:

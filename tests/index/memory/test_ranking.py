@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolcrib.index.memory.ranking import ScoreBoard, rank_rows
+from toolcrib.index.memory.rows import RowColumn
 from toolcrib.model import Match
 
 
@@ -27,15 +28,31 @@ def test_no_rows_are_an_empty_ranking(limit: int | None):
 
 
 def test_a_board_is_clean_for_each_lookup():
-    board = ScoreBoard(4)
-    scores = board.take()
+    board = ScoreBoard()
+    scores = board.take(32)
     scores[[1, 2]] = 5.0
     board.give_back(scores, [np.array([1, 2], np.int32)])
-    again = board.take()
-    assert again is scores
-    assert not again.any()
+    for rows in (33, 4, 34, 64):
+        again = board.take(rows)
+        assert len(again) == rows
+        assert not again.any()
+        again[:] = 1.0
+        board.give_back(again, [np.arange(rows)])
 
 
 def test_a_board_that_was_not_given_back_is_not_given_again():
-    board = ScoreBoard(4)
-    assert board.take() is not board.take()
+    board = ScoreBoard()
+    assert not np.shares_memory(board.take(4), board.take(4))
+
+
+@given(
+    stored=st.lists(st.integers(0, 9), max_size=6), added=st.lists(st.integers(0, 9), max_size=6)
+)
+def test_a_column_says_what_one_of_all_rows_would(stored: list[int], added: list[int]):
+    column = RowColumn(np.array(stored, np.int32), np.array(added, np.int32))
+    whole = [*stored, *added]
+    assert len(column) == len(whole)
+    assert column.every.tolist() == whole
+    for rows in ([], range(len(whole)), range(0, len(whole), 2), range(len(stored), len(whole))):
+        chosen = np.array(list(rows), np.int32)
+        assert column.of(chosen).tolist() == [whole[row] for row in rows]

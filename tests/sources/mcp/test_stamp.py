@@ -18,13 +18,14 @@ from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.review.desk import write_approval, write_rejection
 from toolcrib.sources import IncrementalSource, StampedSource, definition
 from toolcrib.sources.mcp import McpServers, McpSource, ServerCommand, ServerConfig, ServerConfigs
+from toolcrib.sources.mcp import source as source_module
 from toolcrib.sources.mcp.config.server import UNNOTICED
 from toolcrib.sources.mcp.identity import ServerIdentity
 from toolcrib.sources.mcp.lifecycle import cache as cache_module
 from toolcrib.sources.mcp.lifecycle.cache import MOST_LOADED
 from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerIntroduction, ServerListing
 from toolcrib.sources.mcp.summary import TOOLS_FORMAT
-from toolcrib.sources.mcp.tool_definitions import define_tools
+from toolcrib.sources.mcp.tool_definitions import ToolDefinitions, define_tools
 from toolcrib.sources.mcp.trust import ServerTrust
 from toolcrib.strict_json import json_digest
 
@@ -375,6 +376,26 @@ def test_no_server_is_started_for_a_tool_that_was_rejected_since(home: Home):
     assert decisions
     write_rejection(decisions, source.trust.source, "read", judged.pin, judged.listed.written())
     assert refused(source, "read") == "UnknownTool"
+
+
+def test_who_reads_by_an_older_decision_does_not_undo_a_later_one(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+):
+    source = adopted(home)
+    judged, decisions = source.judge().tools["read"], home._open[-1].decisions
+    assert decisions
+
+    def defined_while_somebody_decides(*made_of: Any) -> ToolDefinitions:
+        monkeypatch.undo()
+        write_rejection(decisions, source.trust.source, "read", judged.pin, judged.listed.written())
+        assert source.capability("read") is None
+        return define_tools(*made_of)
+
+    monkeypatch.setattr(source_module, "define_tools", defined_while_somebody_decides)
+    assert len(source.capabilities()) == 3
+    with pytest.raises(UnknownTool):
+        source.state("read")
+    assert len(source.capabilities()) == 2
 
 
 def test_a_change_of_the_list_is_told_by_the_names_of_its_tools(home: Home):

@@ -22,6 +22,7 @@ from toolcrib.index.document import Document
 from toolcrib.index.memory.label_words import RecentWords, StoredMeaning
 from toolcrib.index.memory.packed_words import PackedWords
 from toolcrib.index.memory.postings import PackedPostings, Rows, WordRows
+from toolcrib.index.memory.ranking import ScoreBoard
 
 HASH_BYTES = 32
 
@@ -84,6 +85,16 @@ class IndexBase:
     def label_roots(self) -> NDArray[np.float64]:
         """The root of each label's length."""
         return label_roots(self.label_lengths)
+
+    @cached_property
+    def scores(self) -> ScoreBoard:
+        """Room for the scores of documents, of whatever lies over this base too."""
+        return ScoreBoard()
+
+    @cached_property
+    def label_scores(self) -> ScoreBoard:
+        """The same for those of labels."""
+        return ScoreBoard()
 
     @cached_property
     def matrix(self) -> NDArray[np.float32]:

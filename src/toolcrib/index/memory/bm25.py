@@ -20,13 +20,12 @@ from toolcrib.index.memory.base import BaseBuilder
 from toolcrib.index.memory.overlay import NO_ROWS, Overlay
 from toolcrib.index.memory.postings import FEW, OverlaidPostings, Posting, Rows, posting_of
 from toolcrib.index.memory.ranking import (
-    ScoreBoard,
     Scores,
     lowest_of_best,
     rank_rows,
     touched_rows,
 )
-from toolcrib.index.memory.rows import Masks, SnapshotRows, VisibleRows
+from toolcrib.index.memory.rows import Masks, RowColumn, SnapshotRows, VisibleRows
 from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 
 MOST_REMEMBERED = 1 << 20
@@ -99,10 +98,11 @@ class Bm25:
             scores = self._scores_of_few(terms, visible.rows, exclude)
             found = np.flatnonzero(scores > 0)
             return rank_rows(self.rows.id_of, visible.rows[found], scores[found], limit)
-        scores, touched = self._board.take(), list[Rows]()
+        board, touched = self.rows.base.scores, list[Rows]()
+        scores = board.take(len(self.rows))
         rows = self._scored(terms, scores, touched, visible, limit)
         found = scores[rows]
-        self._board.give_back(scores, touched)
+        board.give_back(scores, touched)
         return rank_rows(self.rows.id_of, rows, found, limit)
 
     @cached_property
@@ -190,23 +190,22 @@ class Bm25:
         return scores
 
     def _saturation(self, posting: Posting) -> NDArray[np.float64]:
-        damping = self._damping[posting.rows]
+        damping = self._lengths.of(posting.rows) * self._by_length
+        damping += K1 * (1 - B)
         damping += posting.weights
         return np.divide(posting.weights, damping, out=damping)
 
     @cached_property
-    def _damping(self) -> NDArray[np.float64]:
-        """Of each row, how often it has to have a term to be half saturated with it."""
+    def _lengths(self) -> RowColumn[np.int32]:
+        return RowColumn(self.rows.base.lengths, self.rows.overlay.terms.lengths)
+
+    @cached_property
+    def _by_length(self) -> float:
+        """By how much a term of a document makes it harder to be saturated with a term."""
         base, overlay = self.rows.base, self.rows.overlay
         gone, added = base.lengths[overlay.gone], overlay.terms.lengths
         length = base.all_terms - int(gone.sum(dtype=np.int64)) + int(added.sum(dtype=np.int64))
-        by_length = K1 * B / (length / max(self.rows.documents, 1) or 1.0)
-        lengths = np.concatenate([base.lengths, added]) if added.size else base.lengths
-        return lengths.astype(np.float64) * by_length + K1 * (1 - B)
-
-    @cached_property
-    def _board(self) -> ScoreBoard:
-        return ScoreBoard(len(self.rows))
+        return K1 * B / (length / max(self.rows.documents, 1) or 1.0)
 
 
 _weight = itemgetter(0)

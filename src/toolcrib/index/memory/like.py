@@ -21,8 +21,8 @@ from toolcrib.index.memory.base import label_roots
 from toolcrib.index.memory.label_words import NOTHING, LabelWords, RecentWords
 from toolcrib.index.memory.overlay import KEY_SEPARATOR
 from toolcrib.index.memory.postings import FEW, OverlaidPostings, Posting, Rows, posting_of
-from toolcrib.index.memory.ranking import ScoreBoard, Scores, distinct
-from toolcrib.index.memory.rows import SnapshotRows
+from toolcrib.index.memory.ranking import Scores, distinct
+from toolcrib.index.memory.rows import RowColumn, SnapshotRows
 from toolcrib.model import EXCLUDE_NOTHING, NameFilter, Ranking, Variant
 
 LONG = 4096
@@ -75,8 +75,8 @@ class Like:
             return []
         few = self._few_labels(exclude)
         labels, found = self._found(words, characters, few)
-        lengths = self._lengths[labels].tolist()
-        docs = self._docs[labels].tolist()
+        lengths = self._lengths.of(labels).tolist()
+        docs = self._docs.of(labels).tolist()
         alike = (
             (id, likeness(some, length, characters))
             for doc, some, length in zip(docs, found.tolist(), lengths, strict=True)
@@ -99,7 +99,7 @@ class Like:
         labels, found = self._reaching(meanings, common, by_length[short:], bar)
         if common:  # the sums in one order, whatever was looked up first
             found = _added_up([_part(each, labels) for each in meanings.values()], len(labels))
-            enough = found >= bar * self._roots[labels]
+            enough = found >= bar * self._roots.of(labels)
             labels, found = labels[enough], found[enough]
         return labels, found
 
@@ -126,19 +126,20 @@ class Like:
         They may lack the common words for it, which are not looked at.
         """
         missing, roots = sum(map(len, common)), self._roots
-        found, touched = self._board.take(), list[Rows]()
+        board, touched = self.rows.base.label_scores, list[Rows]()
+        found = board.take(len(roots))
         for rows, characters in (meanings[word] for word in meanings if word not in common):
             found[rows] += characters
             touched.append(rows)
         any_sought = common and not common.isdisjoint(sought)
         looked_at = touched if any_sought else [meanings[word].rows for word in sought]
         if sum(map(len, looked_at)) * FEW > len(roots):
-            labels = (found + missing >= bar * roots).nonzero()[0]
+            labels = (found + missing >= bar * roots.every).nonzero()[0]
         else:
             rows = np.concatenate([NOTHING, *looked_at])
-            labels = distinct(rows[found[rows] + missing >= bar * roots[rows]])
+            labels = distinct(rows[found[rows] + missing >= bar * roots.of(rows)])
         reached = found[labels]
-        self._board.give_back(found, touched)
+        board.give_back(found, touched)
         return labels, reached
 
     def _meaning(self, word: str) -> Posting:
@@ -161,9 +162,9 @@ class Like:
         if visible.rows is None or visible.mask is None:
             return None
         if (few := self._few.get(exclude)) is None:
-            labels = np.flatnonzero(visible.mask[self._docs])
+            labels = np.flatnonzero(visible.mask[self._docs.every])
             meanings = RecentWords[Posting](len(labels))
-            few = self._few[exclude] = FewLabels(labels, self._roots[labels], meanings)
+            few = self._few[exclude] = FewLabels(labels, self._roots.of(labels), meanings)
         return few
 
     def _id_of(self, row: int) -> str:
@@ -175,18 +176,16 @@ class Like:
         return []
 
     @cached_property
-    def _docs(self) -> Rows:
+    def _docs(self) -> RowColumn[np.int32 | np.intp]:
         """The document of each label."""
         base, overlay = self.rows.base, self.rows.overlay
-        if not overlay.labels.keys:
-            return base.label_docs
         ids = (key.rpartition(KEY_SEPARATOR)[0] for key in overlay.labels.keys)
         docs = [overlay.terms.row_of.get(id, 0) + len(base) for id in ids]
-        return np.concatenate([base.label_docs, np.array(docs, np.int32)])
+        return RowColumn(base.label_docs, np.array(docs, np.int32))
 
     @cached_property
     def _meanings(self) -> RecentWords[Posting]:
-        return RecentWords(len(self._lengths))
+        return RecentWords(len(self._docs))
 
     @cached_property
     def _postings(self) -> OverlaidPostings:
@@ -199,16 +198,13 @@ class Like:
         return LabelWords(self._postings, self.rows.base.label_meanings)
 
     @cached_property
-    def _lengths(self) -> NDArray[np.int32]:
-        base, added = self.rows.base.label_lengths, self.rows.overlay.labels.lengths
-        return np.concatenate([base, added]) if added.size else base
+    def _lengths(self) -> RowColumn[np.int32]:
+        return RowColumn(self.rows.base.label_lengths, self.rows.overlay.labels.lengths)
 
     @cached_property
-    def _roots(self) -> NDArray[np.float64]:
+    def _roots(self) -> RowColumn[np.float64]:
         """The root of each label's length; that of the base is made once."""
-        added = self.rows.overlay.labels.lengths
-        roots = self.rows.base.label_roots
-        return np.concatenate([roots, label_roots(added)]) if added.size else roots
+        return RowColumn(self.rows.base.label_roots, label_roots(self._lengths.added))
 
     @cached_property
     def _longest_label(self) -> int:
@@ -216,10 +212,6 @@ class Like:
         return max(
             self.rows.base.longest_label, int(self.rows.overlay.labels.lengths.max(initial=0))
         )
-
-    @cached_property
-    def _board(self) -> ScoreBoard:
-        return ScoreBoard(len(self._lengths))
 
 
 def _common(meanings: Mapping[str, Posting], needed: float) -> frozenset[str]:

@@ -11,6 +11,9 @@ from toolcrib.model import Ranking, matches
 
 Scores = NDArray[np.float64]
 
+SPARE = 16
+"""One in so many rows may be added before a board is too small."""
+
 
 def rank_rows(
     id_of: Callable[[int], str], rows: NDArray[np.integer], scores: Scores, limit: int | None
@@ -29,16 +32,20 @@ def lowest_of_best(scores: Scores, limit: int) -> float:
 
 
 class ScoreBoard(local):
-    """Zeros to add scores up in, one for each row and thread: who has touched them cleans them."""
+    """Zeros to add scores up in, one for each row and thread: who has touched them cleans them.
 
-    def __init__(self, rows: int) -> None:
-        self._rows = rows
+    Snapshots over one base share it: to each it gives as many as that has rows.
+    """
+
+    def __init__(self) -> None:
         self._scores: Scores | None = None
 
-    def take(self) -> Scores:
-        """The zeros; until they are given back others get new ones, so none gets dirty ones."""
+    def take(self, rows: int) -> Scores:
+        """So many zeros; until they are given back others get new ones, so none gets dirty ones."""
         scores, self._scores = self._scores, None
-        return np.zeros(self._rows) if scores is None else scores
+        if scores is None or len(scores) < rows:
+            scores = np.zeros(rows + rows // SPARE)
+        return scores[:rows]
 
     def give_back(self, scores: Scores, touched: Sequence[Rows]) -> None:
         """Put zeros where these rows were touched: everywhere, where that is less work."""
@@ -47,7 +54,7 @@ class ScoreBoard(local):
         else:
             for rows in touched:
                 scores[rows] = 0.0
-        self._scores = scores
+        self._scores = scores if scores.base is None else scores.base
 
 
 def touched_rows(scores: Scores, touched: Sequence[Rows]) -> Rows:

@@ -7,7 +7,7 @@ rows once, and is remembered as long as it lives: that of the base for all snaps
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,11 +19,43 @@ from toolcrib.index.memory.postings import Rows
 from toolcrib.model import NameFilter
 
 Number = TypeVar("Number", bound=np.integer)
+Value = TypeVar("Value", bound=np.generic)
 
 FEW_ROWS = 8
 """Below one in so many visible rows, only those are scored."""
 
 Masks = WeakKeyDictionary[NameFilter, NDArray[np.bool_]]
+
+
+@dataclass(frozen=True)
+class RowColumn(Generic[Value]):
+    """A value for each row: those of a base, then those that were added behind them.
+
+    They are not put together: a change of one row would cost as much as all rows.
+    """
+
+    stored: NDArray[Value]
+    added: NDArray[Value]
+
+    def __len__(self) -> int:
+        return len(self.stored) + len(self.added)
+
+    def of(self, rows: Rows) -> NDArray[Value]:
+        """The values of some rows."""
+        first = len(self.stored)
+        if not len(self.added):
+            return self.stored[rows]
+        late = (rows >= first).nonzero()[0]
+        if len(late) == len(rows):
+            return self.added[rows - first]
+        values = self.stored.take(rows, mode="clip")
+        values[late] = self.added[rows[late] - first]
+        return values
+
+    @cached_property
+    def every(self) -> NDArray[Value]:
+        """The values of all rows."""
+        return np.concatenate([self.stored, self.added]) if len(self.added) else self.stored
 
 
 class VisibleRows(NamedTuple):

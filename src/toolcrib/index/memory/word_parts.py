@@ -8,10 +8,12 @@ Both are bounds that numpy takes from the bytes, so that only a few words are lo
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+Number = TypeVar("Number", np.uint32, np.int32)
 
 SIZE = 3
 SEPARATOR = ord("\n")
@@ -38,11 +40,15 @@ class WordGrams(NamedTuple):
         return cls(grams[order], words[: len(inside)][inside][order])
 
     def words_with(self, part: bytes) -> Sequence[int]:
-        """The words that have the rarest gram of a part, ascending; it has a gram at least."""
+        """The words that have the two rarest grams of a part, ascending; it has one at least."""
         sought = _numbers(np.frombuffer(part, np.uint8))
         first, last = self.grams.searchsorted(sought), self.grams.searchsorted(sought, "right")
-        rarest = int((last - first).argmin())
-        return list(dict.fromkeys(self.words[first[rarest] : last[rarest]].tolist()))
+        rarest, *others = (last - first).argsort().tolist()
+        having = dict.fromkeys(self.words[first[rarest] : last[rarest]].tolist())
+        if not others or not having:
+            return list(having)
+        second = self.words[first[others[0]] : last[others[0]]].tolist()
+        return list(filter(frozenset(second).__contains__, having))
 
 
 class WordLetters:
@@ -73,7 +79,7 @@ class WordLetters:
 def _numbers(content: NDArray[np.uint8]) -> NDArray[np.uint32]:
     """Every three bytes that follow one another, as one number."""
     wide = content.astype(np.uint32)
-    return wide[:-2] << 16 | wide[1:-1] << 8 | wide[2:]
+    return (wide[:-2] << np.uint32(16)) | (wide[1:-1] << np.uint32(8)) | wide[2:]
 
 
 def _letters(content: NDArray[np.uint8]) -> NDArray[np.uint32]:
@@ -83,7 +89,7 @@ def _letters(content: NDArray[np.uint8]) -> NDArray[np.uint32]:
 
 
 def _in_each(
-    ufunc: np.ufunc, numbers: NDArray[np.uint32] | NDArray[np.int32], firsts: NDArray[np.intp]
-) -> NDArray[np.uint32] | NDArray[np.int32]:
+    ufunc: np.ufunc, numbers: NDArray[Number], firsts: NDArray[np.intp]
+) -> NDArray[Number]:
     """One number for each word."""
     return ufunc.reduceat(numbers, firsts) if len(firsts) else numbers[:0]

@@ -333,14 +333,14 @@ class McpSource:
         """The tools by what is decided now, made once for each listing; the summary goes along."""
         config = self.config
         loaded = self._memory.look()
+        stamp = self._stamp(loaded.version, loaded.mark)  # before what it stands for, never after
         known, judgement, last = loaded.known, loaded.judgement, loaded.definitions
-        stamp = self._stamp(loaded.version, loaded.mark)
         if known is None:
             self._summary = ListingSummary(stamp)
             return NONE_DEFINED
         if last is None or last.judgement is not judgement or last.config is not config:
             last = define_tools(config, known, judgement, last or NONE_DEFINED)
-            loaded.definitions = last
+            self._memory.define(loaded, last)
         if not stamp or stamp != self._summary.stamp:
             admitted = self.trust.admits(judgement)
             self._summary = ListingSummary.of(stamp, known, judgement, last, admitted=admitted)

@@ -164,6 +164,12 @@ class ServerMemory:
         loaded = self._loaded
         return loaded.definitions if loaded else None
 
+    def define(self, loaded: LoadedListing, made: ToolDefinitions) -> None:
+        """Have these as the tools, unless something else was decided while they were made."""
+        with self._turn:
+            if loaded.judgement is made.judgement:
+                loaded.definitions = made
+
     def let_go(self) -> None:
         """Have nothing in memory that can be read again, unless the server is in use."""
         loaded = self._loaded
