@@ -16,7 +16,7 @@ from toolcrib.crib import Crib
 from toolcrib.gateway.daemon_lock import DaemonLock
 from toolcrib.gateway.daemon_log import apply_log_settings, log_to_file, log_to_stderr
 from toolcrib.settings import Settings
-from toolcrib.system import collect_garbage, collect_less, have_one_heap
+from toolcrib.system import Collector, have_one_heap
 
 END_S = 20.0
 TAKE_OVER_S = 15.0
@@ -57,6 +57,8 @@ def _serve(
     from toolcrib.gateway.limits import raise_descriptor_limit  # noqa: PLC0415 - so do these
     from toolcrib.gateway.server import GatewayServers  # noqa: PLC0415
 
+    collector = Collector()
+
     def read_settings() -> tuple[Settings, str]:
         found, problem = settings()
         apply_log_settings(found.observe)
@@ -64,7 +66,7 @@ def _serve(
 
     async def serve() -> None:
         crib = partial(Crib.from_settings, loop=asyncio.get_running_loop())
-        setup = DaemonSetup(read_settings, crib, GatewayServers, config_files, collect_garbage)
+        setup = DaemonSetup(read_settings, crib, GatewayServers, config_files, collector.collect)
         daemon = Daemon(setup, lock, ends_when_idle=detached)
 
         def is_ready(info: DaemonInfo) -> None:
@@ -77,7 +79,7 @@ def _serve(
 
     raise_descriptor_limit()
     have_one_heap()
-    collect_less()
+    collector.start()
     asyncio.run(serve())
 
 
