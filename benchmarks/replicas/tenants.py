@@ -44,6 +44,8 @@ CLASSES = 4
 SIZES = 24
 WARM = 20
 """So often one of each class of sizes is searched again."""
+INDEXED_S = 300.0
+"""So long a first search may take, which indexes all."""
 WITHIN = "begin no search of another tenant after so long; the report says how many there were"
 FITS = ["each tenant searched once", ">from the database", ">from its packs"]
 SETTINGS = """\
@@ -174,7 +176,8 @@ async def _warm(replica: Replica, tenant: SeededTenant) -> list[Look]:
 
 async def _look(replica: Replica, tenant: SeededTenant, place: int) -> Look:
     """One search of a tenant's key. Raises `Unusable` if it does not find anything."""
-    client = McpClient(replica.url, tenant.key, "modern", f"127.0.0.1:{replica.port}")
+    host = f"127.0.0.1:{replica.port}"
+    client = McpClient(replica.url, tenant.key, "modern", host, INDEXED_S)
     query = QUERIES[place % len(QUERIES)]
     cpu, began = cpu_seconds(replica.pid), time.perf_counter()
     reply = await client.call("tool_search", queries=[query])
