@@ -54,7 +54,9 @@ class Reply(NamedTuple):
 class McpClient:
     """One client with a key. `replica` is who answered it last; `sessions` how many it began."""
 
-    def __init__(self, url: str, key: str, era: Era, host: str = HOST) -> None:
+    def __init__(
+        self, url: str, key: str, era: Era, host: str = HOST, patience_s: float = PATIENCE_S
+    ) -> None:
         self._url, self._era, self.key = url, era, key
         self._ids = count(1)
         self._session = ""
@@ -65,7 +67,7 @@ class McpClient:
             "Host": host,
             "Accept": "application/json, text/event-stream",
         }
-        self._http = httpx2.AsyncClient(headers=headers, timeout=PATIENCE_S, trust_env=False)
+        self._http = httpx2.AsyncClient(headers=headers, timeout=patience_s, trust_env=False)
 
     async def close(self) -> None:
         """Hang up."""

@@ -19,7 +19,7 @@ from toolcrib.gateway.keys import Keys
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import McpServers
 from toolcrib.sources.mcp.listing import ServerFacts, ServerIntroduction, ServerListing
-from toolcrib.store import StoredListing
+from toolcrib.store import SharedStores, StoredListing
 from toolcrib.store.postgres import (
     Database,
     DatabaseAddress,
@@ -48,9 +48,20 @@ def _write(
     tools: Sequence[Mapping[str, Any]],
     listings: dict[int, StoredListing],
 ) -> str:
-    """`servers` is the file with the one server, as our own file of any tenant has it.
+    list_tools(stores, servers, tools, listings)
+    return Keys(stores.keys).add("ann")
 
-    `listings` has what was written for so many tools before.
+
+def list_tools(
+    stores: SharedStores,
+    servers: Path,
+    tools: Sequence[Mapping[str, Any]],
+    listings: dict[int, StoredListing],
+) -> None:
+    """Write a list with one server, and these as its tools.
+
+    `servers` is the file with that server, as our own file of any tenant has it. `listings` has
+    what was written for so many tools before.
     """
     stores.documents.put_document("servers.json", servers.read_bytes(), None)
     opened = McpServers.open([servers], stores)
@@ -64,7 +75,6 @@ def _write(
         if kept := stores.listings.listing(key):
             listings[len(tools)] = kept
     opened.close()
-    return Keys(stores.keys).add("ann")
 
 
 if __name__ == "__main__":

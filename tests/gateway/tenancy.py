@@ -1,6 +1,7 @@
 """A gateway of several tenants on a real database, and what their people see over HTTP."""
 
 import asyncio
+import gc
 import json
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
@@ -97,11 +98,13 @@ class Gateway(NamedTuple):
 
 
 @asynccontextmanager
-async def gateway(site: Site, settings: Settings) -> AsyncGenerator[Gateway]:
+async def gateway(
+    site: Site, settings: Settings, free: Callable[[], object] = gc.collect
+) -> AsyncGenerator[Gateway]:
     """It runs meanwhile, with MCP servers on its own loop."""
     loop = asyncio.get_running_loop()
     opening = opened(settings, servers=GatewayServers)._replace(
-        crib=lambda given: Crib.from_settings(given, loop=loop)
+        crib=lambda given: Crib.from_settings(given, loop=loop), free=free
     )
     async with serving(site.folder, opening=opening) as (daemon, at):
         yield Gateway(daemon, at.port, {})

@@ -28,25 +28,3 @@ def test_one_that_finds_another_ends_before_it_loads_the_sdk(tmp_path):
         [sys.executable, "-c", HELD, str(tmp_path)], capture_output=True, text=True, check=False
     )
     assert done.stdout == "False\n", done.stderr
-
-
-LESS = """
-import gc
-from weakref import ref
-
-from toolcrib.gateway.daemon_process import collect_less
-
-class Node: ...
-
-collect_less()
-node = Node()
-node.itself, seen = node, ref(node)
-del node
-gc.collect()
-print(gc.get_freeze_count() > 1_000, seen() is None)
-"""
-
-
-def test_what_was_loaded_is_not_looked_through_and_garbage_of_later_still_is():
-    done = subprocess.run([sys.executable, "-c", LESS], capture_output=True, text=True, check=False)
-    assert done.stdout == "True True\n", done.stderr

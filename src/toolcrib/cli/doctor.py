@@ -1,6 +1,7 @@
 """The command `toolcrib doctor`."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import groupby
 from typing import Annotated
 
@@ -26,10 +27,9 @@ from toolcrib.cli.checks.settings import (
 )
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.cli.screen import AsJson, console, print_json, print_remedy, print_text, safe
-from toolcrib.crib import Crib
-from toolcrib.errors import ConfigError
+from toolcrib.crib import Crib, stores_in
+from toolcrib.errors import ConfigError, StoreError
 from toolcrib.sources.mcp import McpServers
-from toolcrib.wiring import stores_of
 
 MOST_WELL = 8
 """Lines of an area about what is well: more would hide what is not."""
@@ -80,16 +80,16 @@ def _run_checks(options: GlobalOptions, *, start: bool) -> Iterator[Diagnosis]:
         yield Diagnosis("config", "problem", str(error), "correct it; the other checks need it")
         yield from check_machine()
         return
-    stores = stores_of(settings)
-    servers = McpServers.open(settings.mcp_config, stores)
     try:
-        with Crib.from_settings(settings) as crib:
-            checked = CheckContext(settings, crib, servers, start)
-            for check in CHECKS:
-                yield from check(checked)
-    finally:
-        servers.close()
-        stores.close()
+        crib = Crib.from_settings(settings)
+    except StoreError as error:
+        yield Diagnosis("store", "problem", str(error), "the other checks need it")
+        yield from check_machine()
+        return
+    with crib, closing(McpServers.open(settings.mcp_config, stores_in(crib))) as servers:
+        checked = CheckContext(settings, crib, servers, start)
+        for check in CHECKS:
+            yield from check(checked)
 
 
 def _show(diagnoses: Sequence[Diagnosis]) -> None:

@@ -63,12 +63,14 @@ class DaemonSetup(NamedTuple):
 
     `settings` reads them. Where their file is broken it gives those of before, and the problem.
     `servers` makes the servers of principals. `config_files` are what all of it is read from.
+    `free` is called on a thread once much has been made or closed: it frees what nobody holds.
     """
 
     settings: Callable[[], tuple[Settings, str]]
     crib: Callable[[Settings], Crib]
     servers: Callable[[Crib], GatewayServers]
     config_files: Callable[[Settings], Sequence[Path]]
+    free: Callable[[], object] = lambda: None
 
 
 class Daemon:
@@ -108,10 +110,11 @@ class Daemon:
             raise
         self.port = self.http.port
         self.serving = self._serving_state(crib)
-        self.tenants = Tenants(lambda: self.serving, setup.servers, self.port)
+        self.tenants = Tenants(lambda: self.serving, setup.servers, self.port, setup.free)
         self._router = TenantRouter(self.tenants)
         self._background = BackgroundTasks(crib)
         self._has_loaded = False
+        self._freed: BackgroundTasks | None = None
         self._bounds = ConnectionBounds.of(descriptor_limit())
         self.shims = ShimConnections(
             lambda: self.serving.authenticator,
@@ -314,6 +317,7 @@ class Daemon:
             await self.serving.send_rest()
             await self.tenants.look()
             self.http.look()
+            await self._free_once_indexed()
             if not await self._is_reachable():
                 return
             idle = time.monotonic() - self._used
@@ -323,6 +327,12 @@ class Daemon:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_S):
                     await self._stopping.wait()
+
+    async def _free_once_indexed(self) -> None:
+        """What making an index leaves behind; and the crib of before, after a reload."""
+        if self._background.has_indexed and self._freed is not self._background:
+            self._freed = self._background
+            await asyncio.to_thread(self._setup.free)
 
     async def _is_reachable(self) -> bool:
         """Put back those of our files that were removed; False if another daemon is there now."""

@@ -5,7 +5,6 @@ several that start at once, all but one end without loading it, which takes a se
 """
 
 import asyncio
-import gc
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from toolcrib.crib import Crib
 from toolcrib.gateway.daemon_lock import DaemonLock
 from toolcrib.gateway.daemon_log import apply_log_settings, log_to_file, log_to_stderr
 from toolcrib.settings import Settings
+from toolcrib.system import Collector, have_one_heap
 
 END_S = 20.0
 TAKE_OVER_S = 15.0
@@ -57,6 +57,8 @@ def _serve(
     from toolcrib.gateway.limits import raise_descriptor_limit  # noqa: PLC0415 - so do these
     from toolcrib.gateway.server import GatewayServers  # noqa: PLC0415
 
+    collector = Collector()
+
     def read_settings() -> tuple[Settings, str]:
         found, problem = settings()
         apply_log_settings(found.observe)
@@ -64,7 +66,7 @@ def _serve(
 
     async def serve() -> None:
         crib = partial(Crib.from_settings, loop=asyncio.get_running_loop())
-        setup = DaemonSetup(read_settings, crib, GatewayServers, config_files)
+        setup = DaemonSetup(read_settings, crib, GatewayServers, config_files, collector.collect)
         daemon = Daemon(setup, lock, ends_when_idle=detached)
 
         def is_ready(info: DaemonInfo) -> None:
@@ -76,17 +78,9 @@ def _serve(
         await daemon.run(is_ready, _end_anyway)
 
     raise_descriptor_limit()
-    collect_less()
+    have_one_heap()
+    collector.start()
     asyncio.run(serve())
-
-
-def collect_less() -> None:
-    """Let the garbage collector hold requests up for less: it stops every thread meanwhile.
-
-    What was loaded until now stays for good, and is not looked through any more. Before there is a
-    crib: a crib is let go of by a reload.
-    """
-    gc.freeze()
 
 
 def _end_anyway() -> None:

@@ -19,6 +19,7 @@ from functools import partial
 from toolcrib.crib import Crib, CribSize, inventory_of, open_tenant, tenant_settings
 from toolcrib.errors import ConfigError, StoreAway, ToolcribError
 from toolcrib.gateway.background_tasks import BackgroundTasks
+from toolcrib.gateway.closed_cribs import ClosedCribs
 from toolcrib.gateway.credentials import CannotTell
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServers
@@ -29,6 +30,8 @@ from toolcrib.settings import Settings
 from toolcrib.sources.mcp import ServerCommand
 
 MEGABYTE = 1_000_000
+CLOSED_SHARE = 8
+"""Closed tenants may take one part of so many of the memory, before they are freed."""
 
 _log = logging.getLogger(__name__)
 
@@ -92,8 +95,11 @@ class Tenants:
         home: Callable[[], ServingState],
         servers: Callable[[Crib], GatewayServers],
         port: int,
+        free: Callable[[], object],
     ) -> None:
+        """`free` frees what nobody holds any more; see `ClosedCribs`."""
         self._home, self._servers, self._port = home, servers, port
+        self._closed = ClosedCribs(free)
         self._open: OrderedDict[str, OpenTenant] = OrderedDict()
         self._opening: dict[str, asyncio.Task[OpenTenant]] = {}
         self._closing: dict[str, asyncio.Task[None]] = {}
@@ -151,10 +157,12 @@ class Tenants:
             await tenant.state.drop_revoked()
             await tenant.state.send_rest()
         self.make_room()
+        if self._closed.size > self._most_bytes // CLOSED_SHARE:
+            await self._closed.free()
 
     def make_room(self) -> None:
         """Close what nobody uses until the others fit: first those without a session."""
-        most = self.home.crib.settings.gateway.tenant_memory_mb * MEGABYTE
+        most = self._most_bytes
         total = sum(each.size.measure() for each in self)
         idle = [each for each in self if total > most and not each.is_busy]
         for tenant in sorted(idle, key=lambda each: each.state.sessions.has_sessions):
@@ -180,6 +188,10 @@ class Tenants:
         for tenant in self:
             self._close_soon(tenant)
         await asyncio.gather(*self._closing.values(), *self._changes, return_exceptions=True)
+
+    @property
+    def _most_bytes(self) -> int:
+        return self.home.crib.settings.gateway.tenant_memory_mb * MEGABYTE
 
     async def _opened(self, name: str) -> OpenTenant:
         """An open tenant; whoever comes while it is opened waits for the same opening."""
@@ -232,8 +244,16 @@ class Tenants:
 
     def _close_soon(self, tenant: OpenTenant) -> None:
         self._open.pop(tenant.name, None)
-        task = self._closing[tenant.name] = asyncio.create_task(tenant.close())
-        task.add_done_callback(lambda _task: self._closing.pop(tenant.name, None))
+        task = self._closing[tenant.name] = asyncio.create_task(self._close(tenant))
+        task.add_done_callback(partial(self._forget, tenant.name))
+
+    async def _close(self, tenant: OpenTenant) -> None:
+        size = tenant.size.measure()
+        await tenant.close()
+        self._closed.add(tenant.state.crib, size)
+
+    def _forget(self, name: str, _task: "asyncio.Task[None]") -> None:
+        self._closing.pop(name, None)
 
     def _tell(self, name: str) -> None:
         """The operator has changed something of a tenant. Called on any thread."""

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from toolcrib.store.event_protocol import EventStore
-    from toolcrib.store.handle_protocol import ResultStore, RevealSetStore, SuspensionStore
     from toolcrib.store.file_stores import FileStores
+    from toolcrib.store.handle_protocol import ResultStore, RevealSetStore, SuspensionStore
     from toolcrib.store.protocol import SharedStores, Store
     from toolcrib.store.source_protocol import (
         ChangeFeed,

@@ -13,6 +13,7 @@ Every stage above may use it, and it knows none of them. Nothing here speaks MCP
     event_loop          an event loop in a thread of its own; a plain function in a thread
     deadline            how long a call has, and the clock that stands still while it asks
     files               plain files of bounded size; private files: locked, written in one step
+    memory              what nobody reaches any more is freed, and the system gets it back
     last_good_copy      what a file of the operator said when it could last be used
     daemon_folder       where the runtime files of the daemon are
     connection_limiter  bounds connections that have shown no credential yet
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         write_private_file,
     )
     from toolcrib.system.last_good_copy import LastGoodCopies
+    from toolcrib.system.memory import Collector, give_memory_back, have_one_heap
     from toolcrib.system.pipe import (
         LONGEST_LINE,
         ByteReader,
@@ -92,6 +94,7 @@ else:
                 "write_private_file",
             ),
             "last_good_copy": ("LastGoodCopies",),
+            "memory": ("Collector", "give_memory_back", "have_one_heap"),
             "pipe": (
                 "ByteReader",
                 "LONGEST_LINE",
@@ -112,6 +115,7 @@ __all__ = [
     "ByteReader",
     "CallQuestions",
     "ChildProcess",
+    "Collector",
     "ConnectionLimiter",
     "DeadlineTimer",
     "FileLock",
@@ -124,6 +128,8 @@ __all__ = [
     "create_private_file",
     "done_in_time",
     "file_locked",
+    "give_memory_back",
+    "have_one_heap",
     "is_running",
     "list_process_tree",
     "make_private_folder",

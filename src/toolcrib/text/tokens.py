@@ -6,7 +6,6 @@ as theirs, give or take a fifth.
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import cache
 from math import ceil
 from typing import Protocol
@@ -82,11 +81,10 @@ def forget_vocabulary() -> None:
 
     For processes that live long and count seldom. A `Tokenizer` that somebody holds goes on.
     """
-    import ctypes  # noqa: PLC0415 - seldom
+    from toolcrib.system import give_memory_back  # noqa: PLC0415 - seldom
 
     _encoder.cache_clear()
-    with suppress(OSError, AttributeError):  # only the C library of Linux gives memory back so
-        ctypes.CDLL(None).malloc_trim(0)
+    give_memory_back()
 
 
 @cache

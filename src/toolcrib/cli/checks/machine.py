@@ -44,7 +44,13 @@ def check_machine(_context: CheckContext | None = None) -> Iterator[Diagnosis]:
 
 
 def check_store(context: CheckContext) -> Iterator[Diagnosis]:
-    """Whether the catalog file is sound and has room. The file is only read."""
+    """Whether the catalog file is sound and has room. The file is only read.
+
+    A shared store is up to date: otherwise there were no crib.
+    """
+    if shared := context.settings.database:
+        tenant = context.settings.tenant
+        yield Diagnosis(STORE, "ok", f"{shared}: answers, and is up to date; tenant {tenant}")
     path = context.settings.store_path
     if path == ":memory:":
         yield Diagnosis(STORE, "ok", "the catalog is in memory, and lasts as long as the process")

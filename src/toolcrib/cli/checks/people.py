@@ -3,9 +3,9 @@
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
 
 from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
+from toolcrib.crib import stores_in
 from toolcrib.errors import ConfigError, StoreError
 from toolcrib.gateway import keys_in, profile_named
 from toolcrib.settings import GatewaySettings
@@ -19,7 +19,7 @@ def check_people(context: CheckContext) -> Iterator[Diagnosis]:
     """A warning for each key that is of no use, or soon will not be, and each group without one."""
     gateway = context.settings.gateway
     try:
-        keys = _keys(context.settings.state_folder)
+        keys = _keys(context)
     except StoreError as error:
         yield Diagnosis(PEOPLE, "problem", str(error), "no key works until it can be read")
         return
@@ -31,8 +31,11 @@ def check_people(context: CheckContext) -> Iterator[Diagnosis]:
         yield from _groups(gateway)
 
 
-def _keys(folder: Path) -> Sequence[StoredKey]:
+def _keys(context: CheckContext) -> Sequence[StoredKey]:
     """All keys; nothing is made where there are none. Raises `StoreError`."""
+    if context.settings.database:
+        return stores_in(context.crib).keys.all()
+    folder = context.settings.state_folder
     if not any((folder / name).exists() for name in ("keys.db", "keys.json")):
         return ()
     with closing(keys_in(folder)) as keys:
