@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from scripts.api_examples import examples
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 WIDTH = 88
 SOURCE = Path(__file__).parents[1] / "src"
@@ -65,7 +67,8 @@ from toolcrib.errors import ToolcribError
 
 The sections of `Settings`, such as `SearchSettings`, are in `toolcrib.settings`;
 [settings](settings.md) has every key. You need not import them: `Settings(search={"limit": 3})`.
-The last table says what aliases such as `JsonObject` stand for.
+The last table says what aliases such as `JsonObject` stand for. The examples are out of the guides
+and of [examples](../examples), where the tests run them.
 """
 
 
@@ -116,7 +119,7 @@ def _entry(module: str, name: str) -> str:
         case ast.ClassDef() as parsed:
             lines = [*_text(parsed), *_class(parsed)]
         case ast.FunctionDef() | ast.AsyncFunctionDef() as parsed:
-            lines = [*_code([_signature(parsed, name)]), *_text(parsed)]
+            lines = [*_code([_signature(parsed, name)]), *_text(parsed), *_example(name)]
         case parsed:
             lines = _code([ast.unparse(parsed)])
     return "\n".join([f"### {name}", "", *lines])
@@ -161,6 +164,7 @@ def _class(parsed: ast.ClassDef) -> Iterator[str]:
     is_settings = "Section" in map(ast.unparse, parsed.bases)
     fields = [] if is_settings else [*_constructor(parsed), *_fields(parsed)]
     yield from _code(fields) if fields else ()
+    yield from _example(parsed.name)
     for member in parsed.body:
         if isinstance(member, Definition) and _is_shown(member):
             yield from _member(parsed.name, member)
@@ -201,6 +205,7 @@ def _member(owner: str, member: Definition) -> Iterator[str]:
     else:
         yield from _code([_signature(member, member.name)])
     yield from _text(member)
+    yield from _example(f"{owner}.{member.name}")
 
 
 def _signature(parsed: Definition, name: str) -> str:
@@ -240,6 +245,15 @@ def _parameter(argument: ast.arg, default: ast.expr | None = None) -> str:
 def _text(parsed: Definition | ast.ClassDef) -> list[str]:
     text = ast.get_docstring(parsed)
     return [text, ""] if text else []
+
+
+def _example(name: str) -> list[str]:
+    """How a page or a program that the tests run uses it, with a link there."""
+    example = examples().get(name)
+    if example is None:
+        return []
+    title = Path(example.page).stem
+    return ["```py", *example.text.splitlines(), "```", "", f"From [{title}]({example.page}).", ""]
 
 
 def _code(lines: Sequence[str]) -> list[str]:

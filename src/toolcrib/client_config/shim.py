@@ -1,12 +1,16 @@
 """The shim's entry: what a client launches in place of all its servers."""
 
+import json
+import os
 import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from itertools import chain, pairwise
 from pathlib import Path
+from typing import Any
 
 from toolcrib.client_config.clients import Client
 from toolcrib.client_config.entry_format import EntryFormat
@@ -22,7 +26,10 @@ _LAUNCHER = re.compile(r"uvx?|pipx|py|python[0-9.]*")
 
 @dataclass(frozen=True, slots=True)
 class ShimCommand:
-    """The command line of the shim. `options` stand before `connect`, the profile after it."""
+    """The command line of the shim. `options` stand before `connect`, the profile after it.
+
+    Where a launcher starts it, what the launcher needs are the first options.
+    """
 
     command: str
     options: tuple[str, ...] = ()
@@ -45,7 +52,8 @@ def shim_command(
     options = ["--config", str(config.absolute())] if config else []
     for file in mcp_config:
         options += ["--mcp-config", str(file.absolute())]
-    return ShimCommand(installed_command(), tuple(options), profile)
+    command, *launched = launcher() or [installed_command()]
+    return ShimCommand(command, (*launched, *options), profile)
 
 
 def shim_entry(client: Client, fmt: EntryFormat, shim: ShimCommand) -> JsonObject:
@@ -56,6 +64,36 @@ def shim_entry(client: Client, fmt: EntryFormat, shim: ShimCommand) -> JsonObjec
     if not fmt.one_list:
         words = {"command": shim.command, "args": args}
     return {**fmt.fixed, **kind, **words, **client.shim}
+
+
+def launcher() -> list[str]:
+    """What starts us again where `uvx` or `pipx run` has started us; else nothing.
+
+    They run us from a cache that is emptied some day, so its path is nothing to write into a file.
+    """
+    place = Path(sys.prefix).parent
+    if place.name.startswith(("archive-v", "environments-v")):
+        beside = Path(os.environ.get("UV", "uv")).parent
+        program = shutil.which("uvx", path=beside) or shutil.which("uvx")
+        words, origin_option = [], "--from"
+    elif place.name == "pipx" or place.parts[-2:] == ("pipx", ".cache"):
+        program = shutil.which("pipx")
+        words, origin_option = ["run"], "--spec"
+    else:
+        return []
+    origin = _origin()
+    words += [origin_option, origin] if origin else []
+    return [str(Path(program).absolute()), *words, SHIM_NAME] if program else []
+
+
+def _origin() -> str:
+    """What we were installed from, as installers take it (PEP 610); empty: a package index."""
+    text = metadata.distribution(SHIM_NAME).read_text("direct_url.json")
+    origin: dict[str, Any] = json.loads(text) if text else {}
+    repository = origin.get("vcs_info")
+    if repository:
+        return f"{repository['vcs']}+{origin['url']}@{repository['commit_id']}"
+    return str(origin.get("url", ""))
 
 
 def installed_command() -> str:
