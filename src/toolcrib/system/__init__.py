@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from toolcrib.system.pipe import (
         LONGEST_LINE,
         ByteReader,
+        LineReader,
         OutputEnds,
         PipeLine,
         PipeWriter,
@@ -91,6 +92,7 @@ else:
             "pipe": (
                 "ByteReader",
                 "LONGEST_LINE",
+                "LineReader",
                 "OutputEnds",
                 "PipeLine",
                 "PipeWriter",
@@ -112,6 +114,7 @@ __all__ = [
     "DeadlineTimer",
     "FileLock",
     "LastGoodCopies",
+    "LineReader",
     "OutputEnds",
     "PipeLine",
     "PipeWriter",

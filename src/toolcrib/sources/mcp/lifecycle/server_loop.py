@@ -113,6 +113,7 @@ class CallSlots:
         self._on_idle = on_idle
         self._idle_s = idle_s
         self._idle_timer: asyncio.TimerHandle | None = None
+        self._idle_at = 0.0
         self._requests = 0
         self._unused = asyncio.Event()
         self._unused.set()
@@ -133,6 +134,11 @@ class CallSlots:
         """Wait until no request is under way."""
         await self._unused.wait()
 
+    @property
+    def is_free(self) -> bool:
+        """Whether there is a slot now, so that `enter` waits for nothing."""
+        return not self._free.locked()
+
     async def enter(self) -> None:
         """Wait for a slot. Raises `StartFailed` if too many calls wait."""
         if self.taken >= MOST_CALLS + MOST_WAITING_CALLS:
@@ -143,7 +149,6 @@ class CallSlots:
         except asyncio.CancelledError:
             self.taken -= 1
             raise
-        self.stop_idle_timer()
 
     def leave(self) -> None:
         self._free.release()
@@ -151,13 +156,27 @@ class CallSlots:
         self.restart_idle_timer()
 
     def restart_idle_timer(self) -> None:
-        self.stop_idle_timer()
+        """It is unused from now on. A timer that is set already looks again when it is due."""
         loop = asyncio.get_running_loop()
-        self._idle_timer = loop.call_later(self._idle_s(), self._on_idle)
+        self._idle_at = loop.time() + self._idle_s()
+        if self._idle_timer is None or self._idle_timer.when() > self._idle_at:
+            self.stop_idle_timer()
+            self._idle_timer = loop.call_at(self._idle_at, self._look)
 
     def stop_idle_timer(self) -> None:
         if self._idle_timer:
             self._idle_timer.cancel()
+            self._idle_timer = None
+
+    def _look(self) -> None:
+        self._idle_timer = None
+        loop = asyncio.get_running_loop()
+        if self.taken:
+            return  # whoever leaves sets another
+        if loop.time() < self._idle_at:
+            self._idle_timer = loop.call_at(self._idle_at, self._look)
+        else:
+            self._on_idle()
 
 
 def on_callers_loop(context: CallContext) -> CallContext:
