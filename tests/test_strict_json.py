@@ -134,6 +134,18 @@ def test_a_copy_is_nobody_elses():
     assert repr(copied) == "{'a': {}, 'b': [1]}"
 
 
+@pytest.mark.parametrize(
+    "wrap", [lambda each: {"a": each}, lambda each: [each]], ids=["objects", "lists"]
+)
+def test_a_copy_is_no_deeper_than_a_text_may_be(wrap):
+    value: object = 1
+    for _ in range(MOST_JSON_DEPTH):
+        value = wrap(value)
+    assert plain_json(value) == value
+    with pytest.raises(NotJson, match="deep"):
+        plain_json(wrap(value))
+
+
 def test_halves_of_a_character_meet_in_a_text():
     assert plain_json("\ud83d\ude00") == "\U0001f600"
 

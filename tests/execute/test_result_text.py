@@ -62,3 +62,9 @@ def test_a_text_is_never_longer_than_it_is_said_to_be(texts: list[str], structur
 
 def test_what_is_too_long_is_not_measured_to_its_end():
     assert most_characters(Outcome([text("a")], ["x" * 100] * 100, blocks=True), 1_000) < 2_000
+
+
+@pytest.mark.parametrize("structured", ["\1" * 100, {"\1" * 100: 1}, [["a"] * 50] * 9])
+def test_escapes_and_depth_count(structured: Any):
+    outcome = Outcome(None, structured)
+    assert len(result_text(outcome).text) <= most_characters(outcome, 1_000_000)

@@ -93,6 +93,7 @@ def test_no_line_overtakes_one_that_is_not_read_yet():
     async def run() -> bytes:
         reader = LineReader()
         reader.take_line = lambda line: bool(taken.append(line)) or True
+        asyncio.get_running_loop().call_later(0.5, reader.feed_eof)  # of a reader that lost it
         reader.feed_data(b"hello\n")  # nobody waits
         assert await reader.readuntil() == b"hello\n"
         reading = asyncio.create_task(reader.read(100))

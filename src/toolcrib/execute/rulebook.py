@@ -20,7 +20,7 @@ from toolcrib.names import bars, grants
 from toolcrib.settings import ServerApproval
 
 Verdict = Literal["allow", "ask", "deny"]
-MOST_DECIDED = 1_024
+MOST_DECIDED = 64
 _BY_STRICTNESS: tuple[Verdict, ...] = ("allow", "ask", "deny")
 
 
@@ -109,8 +109,8 @@ class Rulebook:
         rules = [rule for rule in (*written, *self.rules) if rule.profile in (None, profile)]
         verdict = decide(entry, rules, self.default(entry, profile))
         if isinstance(written, tuple):
-            if len(self._decided) >= MOST_DECIDED:
-                self._decided.clear()
+            if last or len(self._decided) >= MOST_DECIDED:
+                self._decided.clear()  # the others are of a former pool too, and hold on to it
             self._decided[entry.name, profile] = _Decided(entry, written, verdict)
         return verdict
 

@@ -7,6 +7,13 @@ request. It goes on serving every request but a plain call in the handshake era;
     request ──> CallDispatcher ──> plain call:  GatewayServer.call_plainly ──> JSON of the result
                               └──> all else:    the SDK's own way
 
+Over pipes a call takes four turns of the loop, and is handed from one to the next without a queue:
+
+    1  a line of the client   LineReader ──> MessageReader: bounds, gate ──> CallDispatcher.begin
+    2  its task               FixedTools ──> Crib.call ──> Door ──> McpSource ──> PipeRequests.send
+    3  a line of the server   LineReader ──> Tap: secrets, lists ──> PipeRequests.take_reply
+    4  its task               Door ──> Crib.call ──> FixedTools ──> send_answer
+
 This is the only module that knows the SDK's dispatcher from within.
 """
 

@@ -87,7 +87,7 @@ class CallerView:
         origin: EventOrigin = NO_ORIGIN,
     ) -> SearchResult:
         """What fits each query. May take a while: an embedder may be asked."""
-        caller, only = replace(self.principal.caller, origin=origin), frozenset(kinds)
+        caller, only = self.principal.caller.at(origin), frozenset(kinds)
         answers = tuple(
             self._crib.search(query, limit=limit, kinds=only, caller=caller) for query in queries
         )
@@ -112,7 +112,7 @@ class CallerView:
         return await self._crib.call(
             entry.name,
             arguments,
-            caller=replace(caller, origin=origin),
+            caller=caller.at(origin),
             pin=pin,
             approver=self._approver(channel),
             progress=channel.progress,
@@ -132,7 +132,7 @@ class CallerView:
         """Run a program as this principal. A call that the operator has to approve suspends it."""
         return await self._crib.run(
             program,
-            caller=replace(self.principal.caller, origin=origin),
+            caller=self.principal.caller.at(origin),
             approver=self._client_approver(channel),
             progress=channel.progress,
             ask=channel.ask,
@@ -151,7 +151,7 @@ class CallerView:
         """Go on with a program of this principal that was suspended."""
         return await self._crib.resume(
             handle,
-            caller=replace(self.principal.caller, origin=origin),
+            caller=self.principal.caller.at(origin),
             approver=self._client_approver(channel),
             progress=channel.progress,
             ask=channel.ask,

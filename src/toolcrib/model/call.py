@@ -113,13 +113,20 @@ class CallContext:
         listening = progress or _ignore_progress, ask or _no_replies, log or log_nowhere
         return cls(deadline, *listening, caller, roots, patient, trace, trace_state)
 
-    def until(self, deadline: Deadline, ask: InputHandler | None = None) -> "CallContext":
-        """The same with another deadline, and with somebody else to ask, if given."""
+    def changed(
+        self,
+        *,
+        deadline: Deadline | None = None,
+        progress: ProgressHandler | None = None,
+        ask: InputHandler | None = None,
+        log: LogHandler | None = None,
+    ) -> "CallContext":
+        """The same but for these. Each call is handed on some times: `replace` takes far longer."""
         return CallContext(
-            deadline,
-            self.progress,
+            deadline or self.deadline,
+            progress or self.progress,
             ask or self.ask,
-            self.log,
+            log or self.log,
             self.caller,
             self.roots,
             self.patient,

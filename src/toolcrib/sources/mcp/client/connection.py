@@ -138,7 +138,7 @@ class Connection:
         Cancelling it cancels the request on the server.
         """
         questions = CallQuestions(context.ask, context.deadline)
-        context = context.until(context.deadline, questions.ask)
+        context = context.changed(ask=questions.ask)
         try:
             return outcome_of(await self._result(request, context), self._config.id)
         except Exception as error:  # noqa: BLE001 - whatever it is, the request was sent

@@ -7,7 +7,6 @@ progress, log messages and questions go back to the caller's loop (`on_callers_l
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import replace
 from weakref import WeakValueDictionary
 
 from toolcrib.model import CallContext, InputRequest, JsonObject, log_nowhere
@@ -203,4 +202,4 @@ def on_callers_loop(context: CallContext) -> CallContext:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(ask_here(requests), loop))
 
     has_log = context.log is not log_nowhere
-    return replace(context, progress=progress, ask=ask, log=log if has_log else log_nowhere)
+    return context.changed(progress=progress, ask=ask, log=log if has_log else log_nowhere)

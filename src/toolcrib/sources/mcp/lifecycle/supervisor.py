@@ -112,7 +112,8 @@ class ServerSupervisor:
             with self._slots.under_way():
                 connection, context = await self._ready(context, check)
                 try:
-                    context = context.until(context.deadline.sooner(self.config.call_timeout_s))
+                    deadline = context.deadline.sooner(self.config.call_timeout_s)
+                    context = context.changed(deadline=deadline)
                     outcome = await self._send(connection, request, context)
                 finally:
                     self._slots.leave()
