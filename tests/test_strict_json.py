@@ -100,6 +100,61 @@ def test_what_is_json_stays_as_it_is(value):
     assert read_json(canonical_json(value)) == value
 
 
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(min_value=2**63 - 2, max_value=2**63 + 2)
+    | st.floats()
+    | st.text(st.characters(codec=None)),
+    lambda inner: (
+        st.lists(inner)
+        | st.dictionaries(st.text(st.characters(codec=None)) | st.integers(), inner)
+        | st.tuples(inner)
+    ),
+    max_leaves=10,
+)
+
+
+@given(ANYTHING)
+def test_a_copy_is_what_a_reader_of_the_text_would_have(value):
+    try:
+        expected = read_json(canonical_json(value))
+    except (TypeError, ValueError):
+        with pytest.raises(NotJson):
+            plain_json(value)
+        return
+    assert repr(plain_json(value)) == repr(expected)
+
+
+def test_a_copy_is_nobody_elses():
+    inner = [1]
+    copied = plain_json({"b": inner, "a": {}})
+    inner.append(2)
+    assert repr(copied) == "{'a': {}, 'b': [1]}"
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda each: {"a": each}, lambda each: [each]], ids=["objects", "lists"]
+)
+def test_a_copy_is_no_deeper_than_a_text_may_be(wrap):
+    value: object = 1
+    for _ in range(MOST_JSON_DEPTH):
+        value = wrap(value)
+    assert plain_json(value) == value
+    with pytest.raises(NotJson, match="deep"):
+        plain_json(wrap(value))
+
+
+def test_halves_of_a_character_meet_in_a_text():
+    assert plain_json("\ud83d\ude00") == "\U0001f600"
+
+
+def test_many_wide_characters_are_bounded_by_their_bytes():
+    with pytest.raises(NotJson, match="bytes"):
+        plain_json("\u4e2d" * 1_000_000)
+
+
 @given(st.dictionaries(st.text(), JSON))
 def test_the_order_of_keys_makes_no_difference(value):
     turned = dict(reversed(value.items()))

@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import cast
 
 from toolcrib.model import Json
@@ -18,6 +19,9 @@ from toolcrib.model import Json
 MOST_JSON_BYTES = 4 * 1024 * 1024
 MOST_JSON_DEPTH = 64
 MOST_JSON_VALUES = 50_000
+MOST_COPIED = 256 * 1024
+"""So many characters fit into the bytes, however they are written."""
+_LONG_INT = 2**63
 
 # To the end where no quote closes it: so that no text is gone through twice.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
@@ -53,8 +57,10 @@ def read_json(text: str, *, most_values: int = MOST_JSON_VALUES) -> Json:
 
 
 def plain_json(value: object) -> Json:
-    """A copy that is JSON and nothing else. Raises `NotJson`."""
-    check_json_size(value)
+    """A copy that is JSON and nothing else, with its keys sorted. Raises `NotJson`."""
+    if check_json_size(value) <= MOST_COPIED:
+        with suppress(_Unusual):
+            return _copied(value, MOST_JSON_DEPTH)
     try:
         text = canonical_json(value)
     except (TypeError, ValueError, RecursionError) as error:
@@ -64,8 +70,8 @@ def plain_json(value: object) -> Json:
 
 def check_json_size(
     value: object, *, most_values: int = MOST_JSON_VALUES, most_characters: int = MOST_JSON_BYTES
-) -> None:
-    """Return if a value is no more than this. Raises `NotJson` as soon as it is known to be."""
+) -> int:
+    """How many characters a value has. Raises `NotJson` as soon as it is known to be too much."""
     waiting: list[object] = [value]
     values = characters = 0
     while waiting:
@@ -83,6 +89,7 @@ def check_json_size(
             raise NotJson(f"more than {most_values:,} values; send fewer at a time")
         if characters > most_characters:
             raise NotJson(f"more than {most_characters:,} characters; send less")
+    return characters
 
 
 def parse_strictly(text: str | bytes) -> Json:
@@ -114,6 +121,38 @@ def json_deeper_than(value: Json, levels: int) -> bool:
         case _:
             return False
     return not levels or any(json_deeper_than(each, levels - 1) for each in inner)
+
+
+class _Unusual(Exception):
+    """A value that only the way through a text can judge."""
+
+
+def _copied(value: object, levels: int) -> Json:
+    """A copy of what has the types of JSON itself, as a text of it is read. Raises `_Unusual`."""
+    kind = type(value)
+    if kind is str:
+        return _plain_text(value)
+    if kind is dict and levels:
+        inner = cast("dict[object, object]", value)
+        names = sorted(map(_plain_text, inner))
+        return {name: _copied(inner[name], levels - 1) for name in names}
+    if kind is list and levels:
+        return [_copied(each, levels - 1) for each in cast("list[object]", value)]
+    if value is None or kind is bool or (kind is int and abs(cast("int", value)) < _LONG_INT):
+        return cast("Json", value)
+    raise _Unusual
+
+
+def _plain_text(value: object) -> str:
+    """A text that stays as it is in JSON: one half of a character may meet the other there."""
+    if type(value) is not str:
+        raise _Unusual
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise _Unusual from None
+    return value
 
 
 def _marks(text: bytes) -> int:

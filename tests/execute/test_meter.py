@@ -1,8 +1,18 @@
 import time
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from toolcrib.execute.meter import MOST_STEPS, MOST_STEPS_IN_ALL, Meter, TooLong
+from toolcrib.execute.meter import (
+    MOST_STEPS,
+    MOST_STEPS_IN_ALL,
+    Meter,
+    TooLong,
+    has_few_values,
+    most_steps_a_value,
+)
 
 
 def affords(schema, value, **others) -> bool:
@@ -116,3 +126,74 @@ def test_counting_ends_at_the_deadline():
     schema, value = {"items": {}}, [1] * 10_000
     assert affords(schema, value, deadline=time.monotonic() + 1_000)
     assert not affords(schema, value, deadline=time.monotonic() - 1)
+
+
+def steps_of(schema, value) -> int:
+    """How many steps the meter counts."""
+
+    class Counted(Meter):
+        steps = 0
+
+        def _weight(self, step):
+            weight = super()._weight(step)
+            Counted.steps += weight
+            return weight
+
+    Counted(schema).afford(value)
+    return Counted.steps
+
+
+LEAVES = st.sampled_from(
+    [True, {"type": "string"}, {"enum": [1, 2.5, "x"]}, {"const": {"a": [1]}}, {"required": ["a"]}]
+)
+KEYS = st.sampled_from(["a", "b", "c"])
+SCHEMAS = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.dictionaries(
+            st.sampled_from(["not", "if", "then", "additionalProperties", "items", "contains"]),
+            inner,
+        )
+        | st.dictionaries(st.sampled_from(["allOf", "anyOf", "prefixItems"]), st.lists(inner))
+        | st.dictionaries(
+            st.sampled_from(["properties", "dependentSchemas"]), st.dictionaries(KEYS, inner)
+        )
+    ),
+    max_leaves=12,
+)
+VALUES = st.recursive(
+    st.just("x") | st.just(1.5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner),
+    max_leaves=12,
+)
+
+
+@given(SCHEMAS, VALUES)
+def test_no_check_takes_more_steps_than_there_are_parts_for_each_value(schema, value):
+    most = most_steps_a_value(schema)
+    assert most is not None
+    values = next(number for number in range(1, 1_000) if has_few_values(value, number))
+    assert steps_of(schema, value) <= most * values
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/a", "$defs": {"a": {}}},
+        {"properties": {"a": {"pattern": "a"}}},
+        {"patternProperties": {"a": {}}},
+        {"propertyNames": {"maxLength": 3}},
+        {"allOf": [{"unevaluatedProperties": False}]},
+        {"items": {"unevaluatedItems": False}},
+    ],
+)
+def test_what_may_be_gone_through_again_is_always_counted(schema):
+    assert most_steps_a_value(schema) is None
+
+
+def test_values_are_counted_up_to_a_bound():
+    value = {"a": [1, {"b": 2}]}
+    assert [has_few_values(value, most) for most in (0, 4, 5)] == [False, False, True]
+    endless: list[Any] = []
+    endless.append(endless)
+    assert not has_few_values(endless, 100)

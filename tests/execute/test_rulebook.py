@@ -96,3 +96,30 @@ def test_rules_of_the_commands_come_before_those_of_the_settings():
     assert book.verdict(PAY) == "ask"
     written.clear()
     assert book.verdict(PAY) == "deny"
+
+
+def test_a_verdict_is_remembered_for_this_entry_and_these_rules_alone():
+    entry = entry_of("pay", named_by="operator")
+    written: tuple[Rule, ...] = ()
+    book = Rulebook("allow", written=lambda: written)
+    assert [book.verdict(entry), book.verdict(entry)] == ["allow", "allow"]
+    written = (Rule("deny"),)
+    assert [book.verdict(entry), book.verdict(entry)] == ["deny", "deny"]
+    written = (Rule("deny", kind="dangerous"),)
+    assert book.verdict(entry) == "allow"
+    assert book.verdict(entry_of("pay", "dangerous", named_by="operator")) == "deny"
+    assert book.verdict(entry) == "allow"
+
+
+def test_a_verdict_is_of_one_profile():
+    entry = entry_of("pay", named_by="operator")
+    book = Rulebook("allow", (Rule("deny", profile="agents"),))
+    assert [book.verdict(entry, each) for each in ("", "agents", "")] == ["allow", "deny", "allow"]
+
+
+def test_rules_in_a_list_that_somebody_changes_are_read_each_time():
+    entry, rules = entry_of("pay", named_by="operator"), list[Rule]()
+    book = Rulebook("allow", written=lambda: rules)
+    assert book.verdict(entry) == "allow"
+    rules.append(Rule("deny"))
+    assert book.verdict(entry) == "deny"

@@ -14,8 +14,10 @@ from mcp_types import CallToolResult, JSONRPCRequest, TextContent, jsonrpc_messa
 from tests.gateway.clients import AnsweringStream, RereadStream
 from tests.waiting import HANG_S, until_async
 from toolcrib.gateway import call_dispatcher, sdk
-from toolcrib.gateway.call_dispatcher import is_plain_call
+from toolcrib.gateway.call_dispatcher import CallDispatcher, is_plain_call
+from toolcrib.gateway.message_streams import message_streams
 from toolcrib.gateway.stream_serving import serve_stream
+from toolcrib.system import LineReader
 
 HELLO = {
     "protocolVersion": "2025-11-25",
@@ -214,3 +216,33 @@ def test_calls_end_with_their_connection():
         await until_async(lambda: bool(line.server.held))
 
     talk(test)
+
+
+def test_a_call_on_a_line_goes_past_the_loop_that_reads(monkeypatch: pytest.MonkeyPatch):
+    read: list[str] = []
+    dispatch = CallDispatcher._dispatch_request  # pyright: ignore[reportPrivateUsage]
+
+    async def noted(self: Any, request: Any, *others: Any) -> None:
+        read.append(request.method)
+        await dispatch(self, request, *others)
+
+    monkeypatch.setattr(CallDispatcher, "_dispatch_request", noted)
+    answers: list[dict[str, Any]] = []
+
+    async def send(data: bytes) -> None:
+        answers.append(json.loads(data))
+
+    async def run() -> None:
+        reader = LineReader()
+        streams = message_streams(reader, send)
+        serving = asyncio.ensure_future(serve_stream(Halves(), streams.read, streams.write))
+        greeting = {"id": 0, "method": "initialize", "params": HELLO}
+        for number, message in enumerate((greeting, call(name="a"), {"id": 8, "method": "ping"})):
+            reader.feed_data(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            await until_async(lambda sent=number + 1: len(answers) == sent)
+        reader.feed_eof()
+        await asyncio.wait_for(serving, HANG_S)
+
+    asyncio.run(run())
+    assert answers[1]["result"] == {"by": "us"}
+    assert read == ["initialize", "ping"]

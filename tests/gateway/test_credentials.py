@@ -144,3 +144,16 @@ def test_a_key_that_is_not_at_hand_is_looked_up_beside_the_event_loop(gate: Gate
     assert asyncio.run(check.bearer(shown)).id == "key:laptop"
     assert threads
     assert get_ident() not in threads
+
+
+def test_a_holder_is_made_once_and_anew_when_their_key_is_good_for_something_else(gate: Gate):
+    first = gate.keys.add("laptop", KeyTerms(rate=5))
+    assert gate.check.keyed(first) is gate.check.keyed(first)
+    before = gate.check.keyed(first)
+    gate.keys.remove("laptop")
+    second = gate.keys.add("laptop", KeyTerms(rate=7, scopes=("search",)))
+    with pytest.raises(AccessDenied):
+        gate.check.keyed(first)
+    after = gate.check.keyed(second)
+    assert (before.quotas[0].rate, before.may_call) == (5, True)
+    assert (after.quotas[0].rate, after.may_call) == (7, False)

@@ -121,3 +121,18 @@ def test_without_a_rate_nothing_is_kept():
     for number in range(100):
         limiter.spend((Quota(str(number)),))
     assert not limiter._buckets
+
+
+def test_nobody_is_counted_who_has_nothing_under_way():
+    limiter = RequestLimiter()
+    both = (Quota("ann", at_once=2), Quota("all", at_once=3))
+    for _ in range(2):
+        limiter.enter(both)
+    limiter.leave(both)
+    limiter.enter(both)
+    with pytest.raises(QuotaExceeded, match="ann"):
+        limiter.enter(both)
+    for _ in range(2):
+        limiter.leave(both)
+    assert limiter.running == 0
+    assert not limiter._running  # pyright: ignore[reportPrivateUsage]

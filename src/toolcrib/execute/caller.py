@@ -25,6 +25,10 @@ class Caller:
     origin: EventOrigin = NO_ORIGIN
     may_call: bool = True
 
+    def at(self, origin: EventOrigin) -> "Caller":
+        """The same, whose events come from there."""
+        return Caller(self.id, self.scope, self.roots, self.profile, origin, self.may_call)
+
     def __post_init__(self) -> None:
         if not self.id:
             raise ValueError("a caller has an id; pass the one that the host has verified")

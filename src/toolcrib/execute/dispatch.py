@@ -33,7 +33,7 @@ async def dispatch(call: Call, tool: ToolInfo, source: Source, context: CallCont
     Every other kind is sent at most once. The kind is the one that the approval went by: what a
     server says of a tool makes it a `read` only as far as it is believed.
     """
-    context = replace(context, ask=CallQuestions(context.ask, context.deadline).ask)
+    context = context.changed(ask=CallQuestions(context.ask, context.deadline).ask)
     outcome = await _attempt(call, tool, source, context)
     if _may_repeat(tool, outcome.error) and context.deadline.left_s > 0:
         outcome = await _attempt(call, tool, source, context)

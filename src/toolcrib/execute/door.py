@@ -181,10 +181,17 @@ class Door:
             _log.exception("a check in Toolcrib itself failed, so %r is not called", call.name)
             outcome = Outcome(error=_GATE_FAILED)
         else:
-            context = CallContext.of(Deadline(limit_s), progress, ask, log, caller.id)
-            patient = timeout_s is None and progress is not None
-            place = {"trace": origin.trace, "trace_state": origin.trace_state}
-            context = replace(context, roots=caller.roots, patient=patient, **place)
+            context = CallContext.of(
+                Deadline(limit_s),
+                progress,
+                ask,
+                log,
+                caller.id,
+                roots=caller.roots,
+                patient=timeout_s is None and progress is not None,
+                trace=origin.trace,
+                trace_state=origin.trace_state,
+            )
             with run_for(caller, approver):
                 outcome = await self._send(admitted, caller, context)
         self._tell(record, outcome)
@@ -299,7 +306,8 @@ class Door:
         outcome = await dispatch(admitted.call, admitted.tool, admitted.source, context)
         if outcome.ok and self._has(admitted.tool):
             self._on_success(caller, admitted.tool.name)
-        outcome = outcome if is_json(outcome) else Outcome(error=_NOT_JSON)
+        if not (getattr(admitted.source, "returns_json", False) or is_json(outcome)):
+            outcome = Outcome(error=_NOT_JSON)
         repaired = admitted.repaired
         return outcome if outcome.repaired == repaired else replace(outcome, repaired=repaired)
 

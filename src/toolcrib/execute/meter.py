@@ -28,6 +28,9 @@ _OF_SOME_ITEMS = ("prefixItems", "items")
 _UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
 _LOOKED_UP = ("required", "dependentRequired", "dependentSchemas", "dependencies")
 
+_APPLIED_AGAIN = frozenset({"$ref", *_UNEVALUATED, "pattern", "patternProperties", "propertyNames"})
+"""With these, a part of a schema may meet a value more than once, or take long to."""
+
 _LOOK_UPS_A_STEP = 32
 _STATES_A_STEP = 8
 _TIME_EVERY = 512
@@ -46,6 +49,30 @@ class MeterStep(NamedTuple):
     schema: Json
     value: Json
     tracked: bool = False
+
+
+def most_steps_a_value(schema: Json) -> int | None:
+    """How many steps a check takes for each value at most; None if only counting can tell.
+
+    Without references, each part of a schema meets each value at most once. A list of values to
+    compare with counts for a little more than its parts.
+    """
+    parts = list(_values(schema))
+    named = (part.keys() for part in parts if isinstance(part, Mapping))
+    return 2 * len(parts) if all(_APPLIED_AGAIN.isdisjoint(keys) for keys in named) else None
+
+
+def has_few_values(value: Json, most: int) -> bool:
+    """Whether there are no more than this in it, itself included; no more of it is looked at."""
+    waiting, seen = [value], 0
+    while waiting and seen + len(waiting) <= most:
+        each = waiting.pop()
+        seen += 1
+        if isinstance(each, dict):
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+    return not waiting
 
 
 class Meter:

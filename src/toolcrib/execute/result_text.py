@@ -6,6 +6,11 @@ from typing import NamedTuple
 
 from toolcrib.model import Json, JsonObject, Outcome
 
+_WHITE = " \t\n\r"
+_LONGEST_ESCAPE = 6
+_AROUND = 8
+"""More than there is around a value: its line, quotes, brackets and comma."""
+
 
 class ResultText(NamedTuple):
     """The text of a result, and its blocks that are not text: images, audio, links."""
@@ -24,6 +29,29 @@ def result_text(outcome: Outcome) -> ResultText:
     if outcome.structured is not None and not _repeats(texts, outcome.structured):
         parts.append(_in_lines(outcome.structured))
     return ResultText("\n".join(parts), others)
+
+
+def most_characters(outcome: Outcome, most: int) -> int:
+    """How long the text of a result is at most; some number above `most` if that is too long.
+
+    This costs less than the text itself.
+    """
+    texts, _ = _parts(outcome)
+    length = sum(map(len, texts)) + len(texts)
+    waiting: list[tuple[Json, int]] = [(outcome.structured, 0)]
+    while waiting and length <= most:
+        each, depth = waiting.pop()
+        if isinstance(each, str):
+            length += _LONGEST_ESCAPE * len(each)
+        elif isinstance(each, Mapping):
+            length += sum(_LONGEST_ESCAPE * len(key) for key in each)
+            waiting += [(inner, depth + 1) for inner in each.values()]
+        elif isinstance(each, list):
+            waiting += [(inner, depth + 1) for inner in each]
+        else:
+            length += len(str(each))
+        length += 2 * (depth + _AROUND)
+    return length
 
 
 def _parts(outcome: Outcome) -> tuple[list[str], list[JsonObject]]:
@@ -68,7 +96,10 @@ def _is_value(texts: Sequence[str], value: Json) -> bool:
 
 
 def _is(text: str, value: Json) -> bool:
-    return text == value if isinstance(value, str) else _read(text) == value
+    if isinstance(value, str):
+        return text == value
+    opening = "{" if isinstance(value, Mapping) else "[" if isinstance(value, list) else ""
+    return text.lstrip(_WHITE).startswith(opening) and _read(text) == value
 
 
 def _read(text: str) -> object:

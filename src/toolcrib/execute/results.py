@@ -22,7 +22,7 @@ from toolcrib.execute.caller import Caller
 from toolcrib.execute.gates import CallRefused
 from toolcrib.execute.line_search import LineMatch, as_grep, find_lines
 from toolcrib.execute.pages import line_count, page_at, page_starts, size_in_words
-from toolcrib.execute.result_text import result_text
+from toolcrib.execute.result_text import most_characters, result_text
 from toolcrib.model import Json, Outcome, Page
 from toolcrib.store import HandleFile, ResultStore
 from toolcrib.text import BadPattern, most_tokens
@@ -97,6 +97,8 @@ class HeldResults:
         Blocks that are no text go with the first page. `structured` stays as it is: who sends the
         page decides whether it is sent as well.
         """
+        if most_characters(outcome, self.page_tokens) <= self.page_tokens:
+            return outcome  # no character is more than a token
         text, others = result_text(outcome)
         if most_tokens(text) <= self.page_tokens:
             return outcome

@@ -13,13 +13,14 @@ denies both. The default:
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from toolcrib.model import Capability, Entry, PermissionKind, ToolInfo
 from toolcrib.names import bars, grants
 from toolcrib.settings import ServerApproval
 
 Verdict = Literal["allow", "ask", "deny"]
+MOST_DECIDED = 64
 _BY_STRICTNESS: tuple[Verdict, ...] = ("allow", "ask", "deny")
 
 
@@ -75,22 +76,43 @@ def default_verdict(what: Capability, servers: ServerApproval) -> Verdict:
             return "allow" if kind == "read" else "ask"
 
 
+class _Decided(NamedTuple):
+    """A verdict that was found: on this very entry, by these very rules."""
+
+    entry: Entry
+    written: Sequence[Rule]
+    verdict: Verdict
+
+
 @dataclass(frozen=True, slots=True)
 class Rulebook:
     """All that decides about calls. `written` gives the rules of the commands as they are now.
 
-    `servers` is the default for tools of MCP servers; `profiles` has another for callers of some.
+    Verdicts are remembered as long as it gives the same tuple. `servers` is the default for tools
+    of MCP servers; `profiles` has another for callers of some.
     """
 
     servers: ServerApproval
     rules: Sequence[Rule] = ()
     written: Callable[[], Sequence[Rule]] = tuple
     profiles: Mapping[str, ServerApproval] = field(default_factory=dict[str, ServerApproval])
+    _decided: dict[tuple[str, str], _Decided] = field(
+        default_factory=dict[tuple[str, str], _Decided], init=False, repr=False, compare=False
+    )
 
     def verdict(self, entry: Entry, profile: str = "") -> Verdict:
         """What holds of a tool for a caller of this profile. Raises `ConfigError`."""
-        rules = [rule for rule in (*self.written(), *self.rules) if rule.profile in (None, profile)]
-        return decide(entry, rules, self.default(entry, profile))
+        written = self.written()
+        last = self._decided.get((entry.name, profile))
+        if last and last.entry is entry and last.written is written:
+            return last.verdict
+        rules = [rule for rule in (*written, *self.rules) if rule.profile in (None, profile)]
+        verdict = decide(entry, rules, self.default(entry, profile))
+        if isinstance(written, tuple):
+            if last or len(self._decided) >= MOST_DECIDED:
+                self._decided.clear()  # the others are of a former pool too, and hold on to it
+            self._decided[entry.name, profile] = _Decided(entry, written, verdict)
+        return verdict
 
     def default(self, entry: Entry, profile: str = "") -> Verdict:
         """The same without any rule."""

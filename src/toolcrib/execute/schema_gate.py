@@ -15,7 +15,13 @@ from typing import cast
 
 import jsonschema_rs
 
-from toolcrib.execute.meter import Meter, TooLong
+from toolcrib.execute.meter import (
+    MOST_STEPS,
+    Meter,
+    TooLong,
+    has_few_values,
+    most_steps_a_value,
+)
 from toolcrib.execute.schema_reader import pointed_at
 from toolcrib.model import Json, JsonObject
 
@@ -55,6 +61,8 @@ class SchemaCheck:
         self.schema = schema
         self._validator = validator
         self._patterns = patterns
+        steps = most_steps_a_value(schema)
+        self._few_values = MOST_STEPS // steps if steps else 0
 
     def fits(self, value: Json, deadline: float = NEVER) -> bool:
         """Whether the value fits. Raises `SchemaRefused` when that would take too long to tell."""
@@ -74,6 +82,8 @@ class SchemaCheck:
         return None
 
     def _afford(self, value: Json, deadline: float) -> None:
+        if has_few_values(value, self._few_values):
+            return  # all steps that there could be are affordable
         try:
             Meter(self.schema, self._patterns, deadline).afford(value)
         except TooLong:

@@ -7,6 +7,13 @@ request. It goes on serving every request but a plain call in the handshake era;
     request ──> CallDispatcher ──> plain call:  GatewayServer.call_plainly ──> JSON of the result
                               └──> all else:    the SDK's own way
 
+Over pipes a call takes four turns of the loop, and is handed from one to the next without a queue:
+
+    1  a line of the client   LineReader ──> MessageReader: bounds, gate ──> CallDispatcher.begin
+    2  its task               FixedTools ──> Crib.call ──> Door ──> McpSource ──> PipeRequests.send
+    3  a line of the server   LineReader ──> Tap: secrets, lists ──> PipeRequests.take_reply
+    4  its task               Door ──> Crib.call ──> FixedTools ──> send_answer
+
 This is the only module that knows the SDK's dispatcher from within.
 """
 
@@ -78,6 +85,15 @@ class AnswerWriter(Protocol):
         ...
 
 
+@runtime_checkable
+class CallStream(Protocol):
+    """A stream of messages that gives plain calls to whoever serves them, past those who read."""
+
+    def hand_calls_to(self, taker: "CallDispatcher", /) -> None:
+        """From now on."""
+        ...
+
+
 class _RunningCall:
     """A plain call under way. `why` is why its task was cancelled by us; "" if it was not."""
 
@@ -142,6 +158,8 @@ class CallDispatcher(JSONRPCDispatcher[TransportContext]):
         """Until no more messages come."""
         self._state = lifespan_state
         server, connection = self._server.mcp_server, self._connection
+        if self._answers and isinstance(self._read_stream, CallStream):
+            self._read_stream.hand_calls_to(self)
         options = server.create_initialization_options()
         runner = ServerRunner(server, connection, lifespan_state, init_options=options)
         is_routed = connection.session_id is not None  # over HTTP by a header
@@ -160,6 +178,11 @@ class CallDispatcher(JSONRPCDispatcher[TransportContext]):
             and self._connection.initialize_accepted
             and coerce_request_id(request.id) not in self._calls
         )
+
+    def begin(self, request: sdk.JSONRPCRequest) -> None:
+        """Answer it in a task, on the stream of answers."""
+        call = self._calls[coerce_request_id(request.id)] = _RunningCall()
+        call.task = asyncio.create_task(self._send_answer(request, call))
 
     async def answer(
         self, request: sdk.JSONRPCRequest, metadata: MessageMetadata = None
@@ -229,14 +252,13 @@ class CallDispatcher(JSONRPCDispatcher[TransportContext]):
         sender_ctx: ContextVars | None,
     ) -> None:
         if self._answers and self.takes(req):
-            call = self._calls[coerce_request_id(req.id)] = _RunningCall()
-            call.task = asyncio.create_task(self._send_answer(req, call, self._answers))
+            self.begin(req)
         else:
             await super()._dispatch_request(req, metadata, on_request, sender_ctx)
 
-    async def _send_answer(
-        self, request: sdk.JSONRPCRequest, call: _RunningCall, answers: AnswerWriter
-    ) -> None:
+    async def _send_answer(self, request: sdk.JSONRPCRequest, call: _RunningCall) -> None:
+        answers = self._answers
+        assert answers  # noqa: S101 - else nobody begins
         try:
             answer = await self._answer(request, None, call)
         except sdk.ClosedResourceError:

@@ -87,7 +87,7 @@ class CallerView:
         origin: EventOrigin = NO_ORIGIN,
     ) -> SearchResult:
         """What fits each query. May take a while: an embedder may be asked."""
-        caller, only = replace(self.principal.caller, origin=origin), frozenset(kinds)
+        caller, only = self.principal.caller.at(origin), frozenset(kinds)
         answers = tuple(
             self._crib.search(query, limit=limit, kinds=only, caller=caller) for query in queries
         )
@@ -112,7 +112,7 @@ class CallerView:
         return await self._crib.call(
             entry.name,
             arguments,
-            caller=replace(caller, origin=origin),
+            caller=caller.at(origin),
             pin=pin,
             approver=self._approver(channel),
             progress=channel.progress,
@@ -147,7 +147,7 @@ class CallerView:
     ) -> ProgramOutcome:
         return await go(
             text,
-            caller=replace(self.principal.caller, origin=origin),
+            caller=self.principal.caller.at(origin),
             approver=self._client_approver(channel),
             progress=channel.progress,
             ask=channel.ask,

@@ -32,7 +32,9 @@ def origin_of(context: sdk.Context, set_handle: str = "") -> EventOrigin:
         conversation = conversation_mark(set_handle) if set_handle else ""
     else:
         state = sdk.connection_of(context).state
-        conversation = state.setdefault(_CONVERSATION, secrets.token_hex(_MARK_BYTES))
+        if _CONVERSATION not in state:
+            state[_CONVERSATION] = secrets.token_hex(_MARK_BYTES)
+        conversation = state[_CONVERSATION]
     return EventOrigin(sdk.client_name(context), conversation, *trace_of(context))
 
 

@@ -20,6 +20,7 @@ from toolcrib.gateway.quotas import Quota
 from toolcrib.settings import DEFAULT_TENANT, GatewaySettings
 
 KEEP_USE_S = 30.0
+MOST_HOLDERS = 1_024
 NO_TENANT = "the token names no tenant that is served here; ask the operator"
 UNKNOWN_KEY = "this key is not known here, or has expired; make one: `toolcrib keys add NAME`"
 _METRICS_KEY = "`toolcrib keys add NAME --scope metrics`"
@@ -70,6 +71,17 @@ class _ShownKey(NamedTuple):
     hashed: str
 
 
+class _KeyTerms(NamedTuple):
+    """All of a good key that its holder depends on, and the profile that they came for."""
+
+    name: str
+    tenant: str
+    profile: str
+    may_call: bool
+    rate: int | None
+    at_once: int | None
+
+
 class Authenticator:
     """Makes a principal of a key, of a token of the provider, or of the daemon's own user.
 
@@ -94,6 +106,7 @@ class Authenticator:
         self._tokens = tokens
         self._people: dict[str, float] = {}  # until when the last token of each is good
         self._shown: dict[str, set[_ShownKey]] = {}  # by the principal that came with them
+        self._principals: dict[_KeyTerms, Principal] = {}
         self._looked_at: tuple[int | None, bool] = None, False
         self._first_end = NEVER
         self._used: dict[str, float] = {}
@@ -135,19 +148,25 @@ class Authenticator:
         """Whoever holds a key that is good for this profile. Raises `AccessDenied`."""
         good = self._good(shown)
         key = good.key
+        terms = _KeyTerms(
+            key.name, key.tenant, profile, "call" in key.scopes, key.rate, key.at_once
+        )
         if profile not in key.profiles:
             good_for = ", ".join(key.profiles) or "/metrics"
             problem = f"the key {key.name!r} is not good for the profile {profile!r}"
             raise ProfileForbidden(f"{problem}; it is good for: {good_for}")
-        id = _owned(f"key:{key.name}", key.tenant)
-        who = Principal(
-            id,
-            may_call="call" in key.scopes,
-            tenant=key.tenant,
-            quotas=self._quotas(id, key.tenant, key.rate, key.at_once),
-        )
-        principal = self._principal(who, profile)
+        principal = self._principals.get(terms) or self._holder(terms)
         self._note_shown(principal.id, good)
+        return principal
+
+    def _holder(self, terms: _KeyTerms) -> Principal:
+        """Whoever holds a key on these terms: the same each time, so that they are made once."""
+        id = _owned(f"key:{terms.name}", terms.tenant)
+        quotas = self._quotas(id, terms.tenant, terms.rate, terms.at_once)
+        who = Principal(id, may_call=terms.may_call, tenant=terms.tenant, quotas=quotas)
+        if len(self._principals) >= MOST_HOLDERS:
+            self._principals.clear()
+        principal = self._principals[terms] = self._principal(who, terms.profile)
         return principal
 
     def scraper(self, shown: str) -> str:

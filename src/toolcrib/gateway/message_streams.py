@@ -7,12 +7,13 @@ queue in between: each hop would cost every call some of its time.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from toolcrib.gateway import sdk
 from toolcrib.sources.mcp import reply_id
 from toolcrib.strict_json import MOST_JSON_VALUES, has_more_json_values
-from toolcrib.system import LONGEST_LINE, ByteReader, PipeLine, bounded_lines
+from toolcrib.system import LONGEST_LINE, ByteReader, LineReader, PipeLine, bounded_lines
 
 MOST_VALUES = 2 * MOST_JSON_VALUES
 """Of one message: more than a call may have, so that a call with too many is told why."""
@@ -110,17 +111,36 @@ class MessageWriter(_Stream):
             raise sdk.ClosedResourceError from None
 
 
+class CallTaker(Protocol):
+    """Serves plain calls of tools as they come: see `call_dispatcher`."""
+
+    def takes(self, request: sdk.JSONRPCRequest, /) -> bool:
+        """Whether `begin` is for this request."""
+        ...
+
+    def begin(self, request: sdk.JSONRPCRequest, /) -> None:
+        """Serve it, from the next turn of the loop on."""
+        ...
+
+
 class MessageReader(_Stream):
     """Gives each message; a line that is no message is answered with an error."""
 
     def __init__(
         self, reader: ByteReader, answers: MessageWriter, gate: MessageGate, longest: int
     ) -> None:
+        self._reader = reader
         self._lines = bounded_lines(reader, longest=longest)
         self._answers = answers
         self._gate = gate
         self._longest = longest
         self._again: deque[sdk.Item] = deque()
+        self._refusal: sdk.ErrorData | None = None
+
+    def hand_calls_to(self, taker: CallTaker, /) -> None:
+        """Give plain calls to this taker, and not to whoever reads; where the bytes let us."""
+        if isinstance(self._reader, LineReader):
+            self._reader.take_line = partial(self._take_line, taker)
 
     def put_back(self, items: Sequence[sdk.Item], /) -> None:
         """Give these again, in this order, before all else."""
@@ -135,11 +155,11 @@ class MessageReader(_Stream):
         try:
             async for line in self._lines:
                 message = _message(line)
-                problem = (
-                    self._gate.refusal(message.message)
-                    if message
-                    else _unreadable(line, self._longest)
-                )
+                problem, self._refusal = self._refusal, None
+                if message and not problem:
+                    problem = self._gate.refusal(message.message)
+                elif not message:
+                    problem = _unreadable(line, self._longest)
                 if problem:
                     await self._answers.refuse(_answer(reply_id(line.content), problem))
                 elif message:
@@ -147,6 +167,18 @@ class MessageReader(_Stream):
         except (OSError, sdk.ClosedResourceError):
             pass
         raise StopAsyncIteration
+
+    def _take_line(self, taker: CallTaker, line: bytes) -> bool:
+        """Have a plain call served. One that the gate refuses is read, and refused in its turn."""
+        if self._again or len(line) > self._longest or has_more_json_values(line, MOST_VALUES):
+            return False
+        request = sdk.call_on(line)
+        if request is None or not taker.takes(request):
+            return False
+        self._refusal = self._gate.refusal(request)
+        if self._refusal is None:
+            taker.begin(request)
+        return self._refusal is None
 
     async def receive(self) -> sdk.Item:
         """The next message; raises what the SDK takes for the end of a stream."""

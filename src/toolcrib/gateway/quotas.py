@@ -106,10 +106,14 @@ class RequestLimiter:
         if self._total >= self._most:
             raise Overloaded(f"{self._most} requests are under way")
         self.rates.spend(quotas)
-        self._running.update(quota.owner for quota in quotas)
+        for quota in quotas:
+            self._running[quota.owner] += 1
         self._total += 1
 
     def leave(self, quotas: Quotas) -> None:
         """One less."""
-        self._running -= Counter(quota.owner for quota in quotas)
+        for quota in quotas:
+            self._running[quota.owner] -= 1
+            if self._running[quota.owner] <= 0:
+                del self._running[quota.owner]
         self._total -= 1

@@ -6,7 +6,7 @@ SDK keeps what it knows of a connection, and its loop for the modern era.
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 from anyio import BrokenResourceError, CancelScope, ClosedResourceError
 from anyio.abc import AsyncResource
@@ -78,10 +78,17 @@ from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
+from toolcrib.sources.mcp import is_plain_result
+
 Context: TypeAlias = ServerRequestContext[Any, Any]
 Result: TypeAlias = dict[str, Any]
 """A result as it goes on the wire: what comes from elsewhere is handed on, not modelled again."""
 Item: TypeAlias = SessionMessage | Exception
+
+
+CALL_MARK: Final = b'"tools/call"'
+_CALL: Final = TypeAdapter(JSONRPCRequest)
+_RESULT_TYPE = "resultType"
 
 
 class _DumpOptions(TypedDict):
@@ -159,6 +166,7 @@ __all__ = [
     "UnsubscribeRequestParams",
     "ValidationError",
     "WriteStream",
+    "call_on",
     "client_name",
     "connection_of",
     "fits",
@@ -176,6 +184,17 @@ __all__ = [
 def is_modern(context: Context) -> bool:
     """Whether a request is of the era without connections: 2026-07-28 and later."""
     return context.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+def call_on(line: bytes) -> JSONRPCRequest | None:
+    """The call of a tool that is all there is on a line; None for whatever else it may be."""
+    if CALL_MARK not in line:
+        return None
+    try:
+        request = _CALL.validate_json(line, by_name=False)
+    except ValueError:
+        return None
+    return request if request.method == "tools/call" else None
 
 
 def connection_of(context: Context) -> Connection:
@@ -199,7 +218,13 @@ def fits(method: str, version: str, result: Mapping[str, Any]) -> bool:
 
 
 def result_json(method: str, version: str, result: Mapping[str, Any]) -> bytes:
-    """The result as it goes on the wire in this revision, checked. Raises `ValidationError`."""
+    """The result as it goes on the wire in this revision, checked. Raises `ValidationError`.
+
+    The model would leave a result of plain texts as it is.
+    """
+    own = {key: value for key, value in result.items() if key != _RESULT_TYPE}
+    if method == "tools/call" and is_plain_result(own):
+        return to_json(own)
     kind = _result_adapter(method, version)
     checked = kind.validate_python(result, by_name=False)
     return kind.dump_json(checked, by_alias=True, exclude_none=True)

@@ -23,7 +23,7 @@ from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.gateway.stream_serving import serve_stream
 from toolcrib.gateway.surface_recorder import SurfaceFile, SurfaceRecorder
-from toolcrib.system import ByteReader, PipeWriter
+from toolcrib.system import ByteReader, LineReader, PipeWriter
 
 _STOPS = (signal.SIGTERM, signal.SIGINT)
 _LIST_CHANGED = sdk.JSONRPCNotification(jsonrpc="2.0", method="notifications/tools/list_changed")
@@ -135,7 +135,7 @@ async def open_pipes(
 async def _reader(fd: int, unread: bytes, ends: AsyncExitStack) -> ByteReader:
     if not _is_pipe(fd):
         return _File(fd, unread)
-    reader = asyncio.StreamReader()
+    reader = LineReader()
     reader.feed_data(unread)
     pipe = ends.enter_context(os.fdopen(os.dup(fd), "rb", buffering=0))
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(

@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
+from toolcrib.system import LineReader
+
 AT_ONCE = 8
 """How many connections are accepted in one turn of the loop."""
 WAITING = 512
@@ -34,8 +36,9 @@ class UnixListener:
         try:
             incoming.bind(path)
             self._path.chmod(0o600)  # the folder is ours alone already
-            self._server = await asyncio.start_unix_server(
-                self._checked, sock=incoming, limit=LONGEST_LINE, backlog=AT_ONCE
+            loop = asyncio.get_running_loop()
+            self._server = await loop.create_unix_server(
+                self._protocol, sock=incoming, backlog=AT_ONCE
             )
             incoming.listen(WAITING)  # more may wait than are let in at once
         except OSError:
@@ -58,6 +61,9 @@ class UnixListener:
         """Accept no more connections."""
         if self._server:
             self._server.close()
+
+    def _protocol(self) -> asyncio.StreamReaderProtocol:
+        return asyncio.StreamReaderProtocol(LineReader(LONGEST_LINE), self._checked)
 
     async def _checked(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if _is_ours(writer.get_extra_info("socket")):

@@ -6,6 +6,7 @@ a peer that is not trusted, the header counts for nothing.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import (
     IPv4Address,
     IPv4Network,
@@ -53,6 +54,7 @@ def peer_of(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
+@lru_cache(maxsize=256)
 def address_of(text: str) -> Address | None:
     """An address as it is compared: IPv4 within IPv6 is IPv4. None if it is no address."""
     try:

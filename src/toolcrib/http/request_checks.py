@@ -7,6 +7,7 @@ The body is read whole, within bounds of size and time, before anybody acts on i
 import asyncio
 import re
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 from toolcrib.http.asgi import HttpRefusal, Message, Receive
 from toolcrib.strict_json import NotJson, read_json
@@ -43,12 +44,16 @@ def headers_of(raw: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
 def check_host(headers: Mapping[str, str], port: int, more: Collection[str]) -> None:
     """Raises `HttpRefusal` unless it is meant for us: a page may point its own name at us."""
     host = headers.get("host", "")
-    allowed = {f"{name}:{port}" for name in LOOPBACK} | {name.lower() for name in more}
-    if not _HOST.fullmatch(host) or host.lower() not in allowed:
+    if not _HOST.fullmatch(host) or host.lower() not in _served_hosts(port, tuple(more)):
         problem = (
             "this Host header is not served; use 127.0.0.1 with the port, or set `gateway.hosts`"
         )
         raise HttpRefusal(421, "bad_host", problem)
+
+
+@lru_cache(maxsize=16)
+def _served_hosts(port: int, more: tuple[str, ...]) -> frozenset[str]:
+    return frozenset({f"{name}:{port}" for name in LOOPBACK} | {name.lower() for name in more})
 
 
 def check_origin(headers: Mapping[str, str], allowed: Collection[str]) -> None:

@@ -19,6 +19,7 @@ HEAD_S = 10.0
 IDLE_S = 15
 HEAD_BYTES = 32 * 1024
 HEAD = b"HTTP/1.1 "
+LENGTH = b"\r\ncontent-length: "
 WAITING = 512
 LOOPBACK = "127.0.0.1"
 STOP_S = 2
@@ -31,7 +32,8 @@ def _nobody(_peer: str) -> bool:
 class _JoinedWrites:
     """A transport that sends the head of an answer together with what is written next.
 
-    Two packets would wake the client twice. A head that nothing follows is sent a turn later.
+    Two packets would wake the client twice. A head that says how long its body is waits for that:
+    it is written next, even if it is empty. One of a stream is sent a turn later.
     """
 
     def __init__(self, transport: asyncio.Transport) -> None:
@@ -42,8 +44,9 @@ class _JoinedWrites:
         """Send it; a head waits for its body."""
         if not self._head and data.startswith(HEAD):
             self._head = data
-            asyncio.get_running_loop().call_soon(self._flush)
-        elif data:
+            if LENGTH not in data:
+                asyncio.get_running_loop().call_soon(self._flush)
+        elif self._head or data:
             head, self._head = self._head, b""
             self._transport.write(head + data)
 

@@ -96,17 +96,43 @@ class CallContext:
     trace_state: str = ""
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913 - what a call may have, each by its name
         cls,
         deadline: Deadline,
         progress: ProgressHandler | None,
         ask: InputHandler | None,
         log: LogHandler | None,
         caller: str = "",
+        *,
+        roots: RootsOf = "none",
+        patient: bool = False,
+        trace: str = "",
+        trace_state: str = "",
     ) -> "CallContext":
         """A context in which None means that nobody listens."""
         listening = progress or _ignore_progress, ask or _no_replies, log or log_nowhere
-        return cls(deadline, *listening, caller)
+        return cls(deadline, *listening, caller, roots, patient, trace, trace_state)
+
+    def changed(
+        self,
+        *,
+        deadline: Deadline | None = None,
+        progress: ProgressHandler | None = None,
+        ask: InputHandler | None = None,
+        log: LogHandler | None = None,
+    ) -> "CallContext":
+        """The same but for these. Each call is handed on some times: `replace` takes far longer."""
+        return CallContext(
+            deadline or self.deadline,
+            progress or self.progress,
+            ask or self.ask,
+            log or self.log,
+            self.caller,
+            self.roots,
+            self.patient,
+            self.trace,
+            self.trace_state,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,8 @@ class Source(Protocol):
 
         A source whose calls end at once when they are cancelled may say so by an attribute
         `ends_when_cancelled`: then no task is made for each, to be left behind at the deadline.
+        One that has read all that it returns from JSON may say so by `returns_json`: then nobody
+        looks whether it is.
         """
         ...
 

@@ -108,8 +108,8 @@ class Decisions:
         Cheap, and no decision is read. Empty if the seals do not vouch for what is decided.
         """
         with self._turn, self._explained():
-            if checked := self._rows.last_checked(self._db):
-                return checked.mark(source)
+            if (mark := self._rows.last_mark(self._db, source)) is not None:
+                return mark
             with self._reading() as db:
                 return self._rows.whole(db).mark(source)
 

@@ -34,6 +34,7 @@ class SealedRows:
         self._seals = seals
         self._written = 0
         self._whole: tuple[object, SealedSources] | None = None
+        self._marks: dict[str, str] = {}
 
     def version(self, db: apsw.Connection) -> tuple[object, ...]:
         """Another one whenever the file may have changed, here or in another process."""
@@ -43,11 +44,13 @@ class SealedRows:
         """Something is written, or was, or is taken back."""
         self._written += 1
         self._whole = None
+        self._marks.clear()
 
     def whole(self, db: apsw.Connection) -> SealedSources:
         """The seals of all sources: checked as a whole, once for each version of the file."""
         if checked := self.last_checked(db):
             return checked
+        self._marks.clear()
         self._whole = self.version(db), self._seals.read(db)
         return self._whole[1]
 
@@ -57,6 +60,14 @@ class SealedRows:
         This one may be called outside of a transaction.
         """
         return self._whole[1] if self._whole and self._whole[0] == self.version(db) else None
+
+    def last_mark(self, db: apsw.Connection, source: str) -> str | None:
+        """The mark of a source in them, which is made once for each version of the file."""
+        if (checked := self.last_checked(db)) is None:
+            return None
+        if source not in self._marks:
+            self._marks[source] = checked.mark(source)
+        return self._marks[source]
 
     def of(self, db: apsw.Connection, source: str) -> SourceRows:
         """What is filed about a source, whether or not it is under a broken seal."""

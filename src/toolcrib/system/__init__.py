@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from toolcrib.system.pipe import (
         LONGEST_LINE,
         ByteReader,
+        LineReader,
         OutputEnds,
         PipeLine,
         PipeWriter,
@@ -98,6 +99,7 @@ else:
             "pipe": (
                 "ByteReader",
                 "LONGEST_LINE",
+                "LineReader",
                 "OutputEnds",
                 "PipeLine",
                 "PipeWriter",
@@ -120,6 +122,7 @@ __all__ = [
     "DeadlineTimer",
     "FileLock",
     "LastGoodCopies",
+    "LineReader",
     "OutputEnds",
     "PipeLine",
     "PipeWriter",

@@ -1,6 +1,7 @@
 """Pipes to and from a child process, all of them bounded.
 
-`bounded_lines` reads lines: one that is too long is given by its beginning, and skipped.
+`bounded_lines` reads lines: one that is too long is given by its beginning, and skipped. From a
+`LineReader` a line may be taken before anybody has to wake for it.
 `OutputEnds` keeps the beginning and the end of what a program writes: one that fails says why first
 and then explains its options, or the other way round. `PipeWriter` waits while the other end does
 not read.
@@ -9,7 +10,7 @@ not read.
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from typing import NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 CHUNK_BYTES = 256 * 1024
 LONGEST_LINE = 8 * 1024 * 1024
@@ -31,6 +32,49 @@ class ByteReader(Protocol):
     """Where bytes are read from. No bytes mean the end."""
 
     async def read(self, n: int, /) -> bytes: ...
+
+
+class LineReader(asyncio.StreamReader):
+    """A stream of bytes from which a whole line may be taken the moment that it comes.
+
+    `take_line` gets it, without its end, and says whether it took it. It is asked only while
+    whoever reads has had all that came before and waits for more: so no line overtakes another. A
+    line that it leaves, and whatever comes in pieces, is read as from any stream.
+    """
+
+    def __init__(self, limit: int = CHUNK_BYTES) -> None:
+        super().__init__(limit=limit)
+        self.take_line: Callable[[bytes], bool] | None = None
+        self._unread = 0
+        self._is_awaited, self._is_between = False, True
+
+    def feed_data(self, data: bytes) -> None:  # type: ignore[override] - asyncio gives bytes
+        """As the protocol of the stream calls it."""
+        if self._is_awaited and self._is_between and self._takes(data):
+            return
+        self._is_awaited, self._is_between = False, data.endswith(b"\n")
+        self._unread += len(data)
+        super().feed_data(data)
+
+    async def read(self, n: int = -1) -> bytes:
+        """As any stream does."""
+        self._is_awaited = not self._unread
+        try:
+            data = await super().read(n)
+        finally:
+            self._is_awaited = False
+        self._unread -= len(data)
+        return data
+
+    async def readuntil(self, separator: Any = b"\n") -> bytes:  # noqa: ANN401 - by version
+        """As any stream does."""
+        data = await super().readuntil(separator)
+        self._unread -= len(data)
+        return data
+
+    def _takes(self, data: bytes) -> bool:
+        is_one_line = data.find(b"\n") == len(data) - 1
+        return is_one_line and self.take_line is not None and self.take_line(data[:-1])
 
 
 async def bounded_lines(

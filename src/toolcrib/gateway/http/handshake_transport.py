@@ -296,6 +296,8 @@ class _Router(sdk.AsyncResource):
 
 def _request(body: bytes) -> sdk.JSONRPCRequest | None:
     """The request in a body; None for any other message, and for a greeting."""
+    if call := sdk.call_on(body):
+        return call
     try:
         message = sdk.jsonrpc_message_adapter.validate_json(body, by_name=False)
     except ValueError:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp.config.server_entry import ServerEntry
     from toolcrib.sources.mcp.config.servers_file import ServerConfigs, read_servers, read_table
     from toolcrib.sources.mcp.config.switches import Switches
-    from toolcrib.sources.mcp.jsonrpc import reply_id
+    from toolcrib.sources.mcp.jsonrpc import is_plain_result, reply_id
     from toolcrib.sources.mcp.listing import OfferKind
     from toolcrib.sources.mcp.offers import OfferedItem, Offers
     from toolcrib.sources.mcp.registry import Distribution, EntryDraft, RegistryServer
@@ -70,7 +70,7 @@ else:
             "config.server_entry": ("ServerEntry",),
             "config.servers_file": ("ServerConfigs", "read_servers", "read_table"),
             "config.switches": ("Switches",),
-            "jsonrpc": ("reply_id",),
+            "jsonrpc": ("is_plain_result", "reply_id"),
             "listing": ("OfferKind",),
             "offers": ("OfferedItem", "Offers"),
             "registry": ("Distribution", "EntryDraft", "RegistryServer"),
@@ -111,6 +111,7 @@ __all__ = [
     "ServerStatus",
     "Switches",
     "find_server",
+    "is_plain_result",
     "last_log_lines",
     "log_path",
     "missing_variables",

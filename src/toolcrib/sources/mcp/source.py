@@ -43,6 +43,7 @@ class McpSource:
 
     kind: SourceKind = "mcp"
     ends_when_cancelled = True
+    returns_json = True
 
     def __init__(
         self,

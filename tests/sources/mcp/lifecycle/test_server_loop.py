@@ -1,10 +1,11 @@
 import asyncio
 import threading
+from typing import Any
 
 import pytest
 
 from tests.waiting import HANG_S, until_async
-from toolcrib.sources.mcp.lifecycle.server_loop import ServerLoop
+from toolcrib.sources.mcp.lifecycle.server_loop import CallSlots, ServerLoop
 
 
 @pytest.fixture
@@ -76,3 +77,74 @@ def test_closing_calls_who_asked_for_it_and_ends_the_thread(loop):
     with pytest.raises(RuntimeError, match="closed"):
         loop.submit(where())
     loop.stop_all()
+
+
+def slots_used(*steps: float, idle_s: float = 10.0) -> list[float]:
+    """When a server was found idle, of one that is left at each of these times.
+
+    The clock is the loop's, and jumps from one timer to the next.
+    """
+    found: list[float] = []
+
+    base: Any = asyncio.SelectorEventLoop
+
+    class Jumping(base):
+        now = 0.0
+
+        def time(self) -> float:
+            return self.now
+
+        def _run_once(self) -> None:
+            if not self._ready and self._scheduled:
+                self.now = max(self.now, self._scheduled[0].when())
+            super()._run_once()
+
+    async def run() -> None:
+        slots = CallSlots(lambda: found.append(loop.time()), lambda: idle_s)
+        for at in steps:
+            await asyncio.sleep(at - loop.time())
+            await slots.enter()
+            slots.leave()
+        await asyncio.sleep(100)
+
+    loop = Jumping()
+    try:
+        loop.run_until_complete(run())
+    finally:
+        loop.close()
+    return found
+
+
+def test_a_server_is_idle_so_long_after_it_was_used_last():
+    assert slots_used(0, 4, 8) == [18]
+    assert slots_used(0, 30) == [10, 40]
+
+
+def test_a_slot_that_is_taken_keeps_a_server_from_being_idle():
+    found: list[str] = []
+
+    async def run() -> None:
+        slots = CallSlots(lambda: found.append("idle"), lambda: 0.01)
+        slots.restart_idle_timer()
+        await slots.enter()
+        await asyncio.sleep(0.05)
+        assert found == []
+        slots.leave()
+        await until_async(lambda: found == ["idle"])
+
+    asyncio.run(run())
+
+
+def test_another_time_of_idleness_counts_from_the_next_call_on():
+    found: list[str] = []
+    idle_s = 1_000.0
+
+    async def run() -> None:
+        nonlocal idle_s
+        slots = CallSlots(lambda: found.append("idle"), lambda: idle_s)
+        slots.restart_idle_timer()
+        idle_s = 0.01
+        slots.restart_idle_timer()
+        await until_async(lambda: found == ["idle"])
+
+    asyncio.run(run())

@@ -6,7 +6,6 @@ long as it lives; callers use the client from other tasks of the same loop.
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from importlib.metadata import version
 from typing import TypeVar, cast
 
@@ -139,7 +138,7 @@ class Connection:
         Cancelling it cancels the request on the server.
         """
         questions = CallQuestions(context.ask, context.deadline)
-        context = replace(context, ask=questions.ask)
+        context = context.changed(ask=questions.ask)
         try:
             return outcome_of(await self._result(request, context), self._config.id)
         except Exception as error:  # noqa: BLE001 - whatever it is, the request was sent

@@ -5,11 +5,12 @@ by the same models, but for a result of plain texts: they would leave it as it i
 """
 
 from collections.abc import Awaitable, Mapping
-from typing import Any, Protocol, TypeAlias, TypeGuard, cast
+from typing import Any, Protocol, TypeAlias, cast
 
-from toolcrib.model import Json, JsonObject
+from toolcrib.model import JsonObject
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.client.upstream_request import UpstreamMethod
+from toolcrib.sources.mcp.jsonrpc import is_plain_result
 from toolcrib.sources.mcp.transport.pipe_requests import OnProgress, PipeRequests
 from toolcrib.sources.mcp.transport.tap import withhold
 
@@ -17,7 +18,6 @@ PlainResult: TypeAlias = JsonObject
 """The `content` of a tool, texts alone; its `structuredContent`; and whether it `isError`."""
 UpstreamResult: TypeAlias = sdk.BaseModel | PlainResult
 
-_PLAIN_KEYS = frozenset({"content", "structuredContent", "isError"})
 _REQUESTS: Mapping[UpstreamMethod, type[sdk.Request[Any, Any]]] = {
     "tools/call": sdk.CallToolRequest,
     "resources/read": sdk.ReadResourceRequest,
@@ -66,29 +66,8 @@ def pipe_sender(session: sdk.ClientSession, pipe: PipeRequests) -> RequestSender
     ) -> UpstreamResult:
         stamped = sdk.stamped(session, method, params)
         result = await pipe.send(method, withhold(stamped), on_progress)
-        if is_plain(result) and sdk.later_fields(session, method).isdisjoint(result):
+        if is_plain_result(result) and sdk.later_fields(session, method).isdisjoint(result):
             return result
         return sdk.read_result(session, method, result, _RESULTS[method])
 
     return send
-
-
-def is_plain(result: JsonObject) -> bool:
-    """Whether a result of a tool is texts, and maybe an object, and nothing else."""
-    content = result.get("content")
-    return (
-        result.keys() <= _PLAIN_KEYS
-        and isinstance(result.get("isError", False), bool)
-        and isinstance(result.get("structuredContent", {}), Mapping)
-        and isinstance(content, list)
-        and all(map(_is_text, content))
-    )
-
-
-def _is_text(block: Json) -> TypeGuard[Mapping[str, str]]:
-    return (
-        isinstance(block, Mapping)
-        and len(block) == 2  # noqa: PLR2004 - these two
-        and block.get("type") == "text"
-        and isinstance(block.get("text"), str)
-    )

@@ -66,6 +66,11 @@ class ListingFreshness:
         self._notified += 1
         self._follow()
 
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the listing covers all notifications that have come by now."""
+        return self._covered >= self._notified
+
     async def before_use(self, connection: "Connection") -> None:
         """Wait until the listing covers all notifications that have come by now.
 

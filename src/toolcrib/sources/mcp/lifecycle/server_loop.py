@@ -7,7 +7,6 @@ progress, log messages and questions go back to the caller's loop (`on_callers_l
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import replace
 from weakref import WeakValueDictionary
 
 from toolcrib.model import CallContext, InputRequest, JsonObject, log_nowhere
@@ -113,6 +112,7 @@ class CallSlots:
         self._on_idle = on_idle
         self._idle_s = idle_s
         self._idle_timer: asyncio.TimerHandle | None = None
+        self._idle_at = 0.0
         self._requests = 0
         self._unused = asyncio.Event()
         self._unused.set()
@@ -133,6 +133,11 @@ class CallSlots:
         """Wait until no request is under way."""
         await self._unused.wait()
 
+    @property
+    def is_free(self) -> bool:
+        """Whether there is a slot now, so that `enter` waits for nothing."""
+        return not self._free.locked()
+
     async def enter(self) -> None:
         """Wait for a slot. Raises `StartFailed` if too many calls wait."""
         if self.taken >= MOST_CALLS + MOST_WAITING_CALLS:
@@ -143,7 +148,6 @@ class CallSlots:
         except asyncio.CancelledError:
             self.taken -= 1
             raise
-        self.stop_idle_timer()
 
     def leave(self) -> None:
         self._free.release()
@@ -151,13 +155,27 @@ class CallSlots:
         self.restart_idle_timer()
 
     def restart_idle_timer(self) -> None:
-        self.stop_idle_timer()
+        """It is unused from now on. A timer that is set already looks again when it is due."""
         loop = asyncio.get_running_loop()
-        self._idle_timer = loop.call_later(self._idle_s(), self._on_idle)
+        self._idle_at = loop.time() + self._idle_s()
+        if self._idle_timer is None or self._idle_timer.when() > self._idle_at:
+            self.stop_idle_timer()
+            self._idle_timer = loop.call_at(self._idle_at, self._look)
 
     def stop_idle_timer(self) -> None:
         if self._idle_timer:
             self._idle_timer.cancel()
+            self._idle_timer = None
+
+    def _look(self) -> None:
+        self._idle_timer = None
+        loop = asyncio.get_running_loop()
+        if self.taken:
+            return  # whoever leaves sets another
+        if loop.time() < self._idle_at:
+            self._idle_timer = loop.call_at(self._idle_at, self._look)
+        else:
+            self._on_idle()
 
 
 def on_callers_loop(context: CallContext) -> CallContext:
@@ -184,4 +202,4 @@ def on_callers_loop(context: CallContext) -> CallContext:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(ask_here(requests), loop))
 
     has_log = context.log is not log_nowhere
-    return replace(context, progress=progress, ask=ask, log=log if has_log else log_nowhere)
+    return context.changed(progress=progress, ask=ask, log=log if has_log else log_nowhere)

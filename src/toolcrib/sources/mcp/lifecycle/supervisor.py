@@ -9,8 +9,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
-from dataclasses import replace
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from toolcrib.model import CallContext, Outcome
@@ -114,7 +113,7 @@ class ServerSupervisor:
                 connection, context = await self._ready(context, check)
                 try:
                     deadline = context.deadline.sooner(self.config.call_timeout_s)
-                    context = replace(context, deadline=deadline)
+                    context = context.changed(deadline=deadline)
                     outcome = await self._send(connection, request, context)
                 finally:
                     self._slots.leave()
@@ -154,7 +153,8 @@ class ServerSupervisor:
                 with start_span(self.memory.tell, context, self.config.id):
                     connection = await progress.until(self._awake())
                 context = progress.after()
-            async with asyncio.timeout(context.deadline.left_s):
+            waits = not (self._slots.is_free and self._freshness.is_fresh)
+            async with asyncio.timeout(context.deadline.left_s) if waits else nullcontext():
                 await self._slots.enter()
                 await self._check_fresh(connection, check)
         except TimeoutError as error:

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
 
 from pydantic_core import to_json
 
 from toolcrib.model import JsonObject
 from toolcrib.sources.mcp import sdk
+from toolcrib.sources.mcp.jsonrpc import PlainReply
 
 FIRST_ID = 2**30
 OnProgress: TypeAlias = Callable[[float, float | None, str], None]
@@ -32,6 +33,15 @@ class LineWriter(Protocol):
 
     def write_line(self, line: bytes) -> None:
         """Hand a line over. Raises `ClosedResourceError` when nobody reads it any more."""
+        ...
+
+
+@runtime_checkable
+class LineSource(Protocol):
+    """The output of a process."""
+
+    def take_lines(self, take: Callable[[bytes], bool]) -> None:
+        """Ask `take` first whether it takes a line, as `LineReader` does."""
         ...
 
 
@@ -77,13 +87,21 @@ class PipeRequests:
             return message.method == "notifications/progress" and self._progress(message)
         if isinstance(message, sdk.JSONRPCRequest) or not (waiting := self._of(message.id)):
             return False
-        if waiting.reply.done():
-            return True
         if isinstance(message, sdk.JSONRPCResponse):
-            waiting.reply.set_result(message.result)
-        else:
+            return _settled(waiting, message.result)
+        if not waiting.reply.done():
             waiting.reply.set_exception(sdk.MCPError.from_error_data(message.error))
         return True
+
+    def take_reply(self, reply: PlainReply) -> bool:
+        """The same of a reply that came on a line of its own."""
+        waiting = self._waiting.get(reply.id)
+        return waiting is not None and _settled(waiting, reply.result)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there is a request without a reply."""
+        return bool(self._waiting)
 
     def end(self) -> None:
         """No reply will come any more."""
@@ -116,6 +134,12 @@ class PipeRequests:
             whole = float(total) if _is_number(total) else None
             waiting.on_progress(float(done), whole, text if isinstance(text, str) else "")
         return waiting is not None
+
+
+def _settled(waiting: _Waiting, result: dict[str, Any]) -> Literal[True]:
+    if not waiting.reply.done():
+        waiting.reply.set_result(result)
+    return True
 
 
 def _line(message: JsonObject) -> bytes:

@@ -15,6 +15,7 @@ from toolcrib.sources.mcp.jsonrpc import message_of
 from toolcrib.sources.mcp.transport.tap import ItemReader
 from toolcrib.system import (
     ChildProcess,
+    LineReader,
     OutputEnds,
     PipeWriter,
     bounded_lines,
@@ -48,10 +49,10 @@ class ServerProcess:
         self._input: PipeWriter | None = None
         self._transports: list[asyncio.BaseTransport] = []
 
-    async def open(self) -> tuple[asyncio.StreamReader, PipeWriter]:
+    async def open(self) -> tuple[LineReader, PipeWriter]:
         """Its stdout and its stdin; its stderr is read from now on."""
         loop = asyncio.get_running_loop()
-        popen, reader = self._popen, asyncio.StreamReader(limit=READ_AHEAD)
+        popen, reader = self._popen, LineReader(READ_AHEAD)
         for protocol, pipe in (
             (asyncio.StreamReaderProtocol(reader), popen.stdout),
             (self._stderr, popen.stderr),
@@ -142,8 +143,13 @@ class StdioTransport:
 class ProcessReader(ItemReader):
     """Gives each message of the process to whoever asks for the next: no task, no queue between."""
 
-    def __init__(self, reader: asyncio.StreamReader) -> None:
+    def __init__(self, reader: LineReader) -> None:
+        self._reader = reader
         self._lines = bounded_lines(reader)
+
+    def take_lines(self, take: Callable[[bytes], bool]) -> None:
+        """As `LineSource` has it."""
+        self._reader.take_line = take
 
     async def __anext__(self) -> sdk.Item:
         with suppress(OSError):

@@ -13,11 +13,13 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from contextvars import Context, copy_context
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Self, TypeGuard, cast
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp import sdk
-from toolcrib.sources.mcp.transport.pipe_requests import LineWriter, PipeRequests
+from toolcrib.sources.mcp.jsonrpc import plain_reply
+from toolcrib.sources.mcp.transport.pipe_requests import LineSource, LineWriter, PipeRequests
 from toolcrib.text import Redactor
 
 MOST_TOOLS = 5_000
@@ -77,6 +79,8 @@ class Tap:
         """The transport with the tap in between."""
         async with transport as (read, write):
             self.pipe = PipeRequests(write) if isinstance(write, LineWriter) else None
+            if self.pipe and isinstance(read, LineSource):
+                read.take_lines(partial(self._take_line, self.pipe))
             try:
                 yield TapReader(read, self.take, self.end), CapabilityWriter(write)
             finally:
@@ -94,6 +98,14 @@ class Tap:
         if not self._passes(clean, context) or not isinstance(clean, sdk.SessionMessage):
             return None
         return None if self.pipe and self.pipe.take(clean.message) else clean
+
+    def _take_line(self, pipe: PipeRequests, line: bytes) -> bool:
+        """Whether a line was the reply to a call; then nobody has to wake to read it."""
+        reply = plain_reply(line) if pipe.is_waiting else None
+        if reply is None or not reply.result.keys().isdisjoint(_LISTS):
+            return False
+        clean = cast("dict[str, Any]", self._redactor.json(reply.result))
+        return pipe.take_reply(reply._replace(result=clean))
 
     def _passes(self, item: sdk.Item, context: Context | None = None) -> bool:
         """Whether the SDK gets to see it. A list is replaced by one that it cannot refuse."""
