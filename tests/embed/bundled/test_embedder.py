@@ -10,14 +10,10 @@ import numpy as np
 import pytest
 
 from toolcrib.embed.bundled import embedder as bundled
-from toolcrib.embed.bundled.embedder import (
-    BundledEmbedder,
-    load_query_weights,
-    load_tokenizer,
-    load_weights,
-)
+from toolcrib.embed.bundled.embedder import BundledEmbedder, load_tokenizer
 from toolcrib.embed.bundled.network import Network
 from toolcrib.embed.bundled.onnx import OnnxNetwork
+from toolcrib.embed.bundled.weights import load_query_weights, load_weights
 from toolcrib.embed.protocol import TOKEN_WIDTH
 
 MODEL = files("toolcrib.embed.bundled") / "model"
@@ -108,13 +104,6 @@ def test_whoever_reads_tools_alone_loads_the_network_for_them_alone(monkeypatch)
     assert len(BundledEmbedder().read(["read a file"])) == 1
 
 
-def test_both_networks_have_the_same_pieces():
-    one, other = load_weights(MODEL), load_query_weights(MODEL)
-    assert isinstance(other["words.weight"], np.memmap)
-    for name in ("words.weight", "words.weight.step"):
-        np.testing.assert_array_equal(one[name], other[name])
-
-
 def test_without_onnxruntime_it_runs_on_numpy(monkeypatch):
     assert isinstance(bundled.many_texts_network(MODEL), OnnxNetwork)
     monkeypatch.setattr("onnxruntime.__version__", "1.9.0")
@@ -148,10 +137,6 @@ def test_onnxruntime_reads_as_numpy_does():
     read = OnnxNetwork((MODEL / "network.onnx").read_bytes(), weights)(texts)
     for own, others in zip(read, expected, strict=True):
         np.testing.assert_allclose(own, others, atol=1e-5)
-
-
-def test_the_pieces_are_mapped_and_not_read():
-    assert isinstance(load_weights(MODEL)["words.weight"], np.memmap)
 
 
 @pytest.mark.parametrize(
