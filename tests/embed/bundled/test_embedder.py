@@ -15,6 +15,7 @@ from toolcrib.embed.bundled.network import Network
 from toolcrib.embed.bundled.onnx import OnnxNetwork
 from toolcrib.embed.bundled.weights import load_query_weights, load_weights
 from toolcrib.embed.protocol import TOKEN_WIDTH
+from toolcrib.search.confidence import BROAD
 
 MODEL = files("toolcrib.embed.bundled") / "model"
 
@@ -102,6 +103,18 @@ def test_whoever_reads_queries_alone_loads_the_network_for_them_alone(monkeypatc
 def test_whoever_reads_tools_alone_loads_the_network_for_them_alone(monkeypatch):
     monkeypatch.setattr(bundled, "load_query_weights", pytest.fail)
     assert len(BundledEmbedder().read(["read a file"])) == 1
+
+
+@pytest.mark.parametrize("dimensions", [384, 128])
+def test_what_search_reads_again_and_again_was_read_before(monkeypatch, dimensions):
+    reading_network = BundledEmbedder(dimensions)
+    [fresh, _] = reading_network.read([BROAD, "a text that nobody has read before"])
+    monkeypatch.setattr(bundled, "load_weights", pytest.fail)
+    [stored] = BundledEmbedder(dimensions).read([BROAD])
+    np.testing.assert_allclose(stored.vector, fresh.vector, atol=1e-5)
+    np.testing.assert_allclose(stored.tokens, fresh.tokens, atol=1)
+    np.testing.assert_allclose(stored.weights, fresh.weights, atol=1e-5)
+    assert BundledEmbedder(dimensions).embed([BROAD]).shape == (1, dimensions)
 
 
 def test_without_onnxruntime_it_runs_on_numpy(monkeypatch):
