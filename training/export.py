@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed.bundled.embedder import QUERY_WEIGHTS, load_query_weights, load_weights
 from toolcrib.embed.bundled.network import Stored, matrix
+from toolcrib.embed.bundled.weights import QUERY_WEIGHTS, load_query_weights, load_weights
 from training.tensors import lines
 
 Floats = NDArray[np.float32]

@@ -11,8 +11,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from toolcrib.embed.bundled.embedder import load_weights
 from toolcrib.embed.bundled.network import EPSILON, HEADS
+from toolcrib.embed.bundled.weights import load_weights
 from toolcrib.embed.protocol import TOKEN_WIDTH
 
 OPSET = 20

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from toolcrib.embed.bundled.embedder import QUERY_WEIGHTS
+from toolcrib.embed.bundled.weights import QUERY_WEIGHTS
 from training import export, reference
 
 

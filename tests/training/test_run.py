@@ -14,16 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from toolcrib.embed.bundled.embedder import (
-    QUERY_WEIGHTS,
-    START,
-    load_query_weights,
-    load_tokenizer,
-    load_weights,
-    many_texts_network,
-)
+from toolcrib.embed.bundled.embedder import START, load_tokenizer, many_texts_network
 from toolcrib.embed.bundled.network import Network
 from toolcrib.embed.bundled.onnx import OnnxNetwork
+from toolcrib.embed.bundled.weights import QUERY_WEIGHTS, load_query_weights, load_weights
 from training import tiny
 
 ROOT = Path(__file__).parents[2]

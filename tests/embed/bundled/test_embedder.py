@@ -10,15 +10,12 @@ import numpy as np
 import pytest
 
 from toolcrib.embed.bundled import embedder as bundled
-from toolcrib.embed.bundled.embedder import (
-    BundledEmbedder,
-    load_query_weights,
-    load_tokenizer,
-    load_weights,
-)
+from toolcrib.embed.bundled.embedder import BundledEmbedder, load_tokenizer
 from toolcrib.embed.bundled.network import Network
 from toolcrib.embed.bundled.onnx import OnnxNetwork
+from toolcrib.embed.bundled.weights import load_query_weights, load_weights
 from toolcrib.embed.protocol import TOKEN_WIDTH
+from toolcrib.search.confidence import BROAD
 
 MODEL = files("toolcrib.embed.bundled") / "model"
 
@@ -108,11 +105,16 @@ def test_whoever_reads_tools_alone_loads_the_network_for_them_alone(monkeypatch)
     assert len(BundledEmbedder().read(["read a file"])) == 1
 
 
-def test_both_networks_have_the_same_pieces():
-    one, other = load_weights(MODEL), load_query_weights(MODEL)
-    assert isinstance(other["words.weight"], np.memmap)
-    for name in ("words.weight", "words.weight.step"):
-        np.testing.assert_array_equal(one[name], other[name])
+@pytest.mark.parametrize("dimensions", [384, 128])
+def test_what_search_reads_again_and_again_was_read_before(monkeypatch, dimensions):
+    reading_network = BundledEmbedder(dimensions)
+    [fresh, _] = reading_network.read([BROAD, "a text that nobody has read before"])
+    monkeypatch.setattr(bundled, "load_weights", pytest.fail)
+    [stored] = BundledEmbedder(dimensions).read([BROAD])
+    np.testing.assert_allclose(stored.vector, fresh.vector, atol=1e-5)
+    np.testing.assert_allclose(stored.tokens, fresh.tokens, atol=1)
+    np.testing.assert_allclose(stored.weights, fresh.weights, atol=1e-5)
+    assert BundledEmbedder(dimensions).embed([BROAD]).shape == (1, dimensions)
 
 
 def test_without_onnxruntime_it_runs_on_numpy(monkeypatch):
@@ -148,10 +150,6 @@ def test_onnxruntime_reads_as_numpy_does():
     read = OnnxNetwork((MODEL / "network.onnx").read_bytes(), weights)(texts)
     for own, others in zip(read, expected, strict=True):
         np.testing.assert_allclose(own, others, atol=1e-5)
-
-
-def test_the_pieces_are_mapped_and_not_read():
-    assert isinstance(load_weights(MODEL)["words.weight"], np.memmap)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from toolcrib.embed.bundled.network import FEW, MANY, Linear, Network, gelu, matrix, slabs_of
+from toolcrib.embed.bundled import network as bundled
+from toolcrib.embed.bundled.network import ROOM, ROWS, Linear, Network, gelu, matrix
 
 WIDTH, INNER, TOKENS = 24, 48, 8
 
@@ -84,14 +85,30 @@ def test_many_rows_are_read_as_few_are(network):
     np.testing.assert_allclose(whole.tokens[-5:], alone.tokens, atol=1e-6)
 
 
-@pytest.mark.parametrize("rows", [1, FEW, FEW + 1, MANY - 1, MANY, MANY + 1])
+def test_texts_of_one_length_in_several_runs_are_read_as_in_one(network, monkeypatch):
+    texts = [[1, 2, 3], [1, 3, 3], [1, 4, 2], [1, 8]]
+    whole = network(texts)
+    monkeypatch.setattr(bundled, "SCORES", 2 * bundled.HEADS * 3 * 3)
+    parts = network(texts)
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_gelu_of_many_rows_is_that_of_each():
+    x = np.random.default_rng(1).normal(size=(2 * ROWS + 1, 3)).astype(np.float32)
+    np.testing.assert_array_equal(gelu(x.copy()), np.concatenate([gelu(row) for row in x[:, None]]))
+
+
+@pytest.mark.parametrize("rows", [1, 40, 300])
 @pytest.mark.parametrize(("of", "to"), [(384, 128), (768, 384), (24, 48), (384, 65)])
-def test_a_product_is_the_same_in_slabs_and_whole(rows, of, to):
+@pytest.mark.parametrize("room", [768, 7_000, ROOM])
+def test_a_product_is_the_same_in_parts_and_whole(rows, of, to, room):
     chance = np.random.default_rng(1)
     x = chance.normal(size=(rows, of)).astype(np.float32)
     weight = chance.integers(-127, 128, (to, of)).astype(np.int8)
     kept = {"w": weight, "w.step": chance.uniform(0.001, 0.02, to).astype(np.float16)}
     bias = np.arange(to, dtype=np.float32)
     expected = x.astype(np.float64) @ matrix(kept, "w").T + bias
-    product = Linear(slabs_of(kept, "w"), bias)(x)
+    linear = Linear(weight, kept["w.step"].astype(np.float32), bias)
+    product = linear(x, np.full(room, np.nan, np.float32))
     np.testing.assert_allclose(product, expected, rtol=1e-3, atol=1e-3)

@@ -1,26 +1,24 @@
 """Vectors from the model that comes with Toolcrib: nothing to install, download or configure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from io import BytesIO
 from itertools import islice
-from pathlib import Path
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from toolcrib.embed.bundled.network import Network, Pieces, Readings, Stored, unit
-from toolcrib.embed.bundled.onnx import STEPS, WORDS, OnnxNetwork
+from toolcrib.embed.bundled.network import Network, Pieces, Readings, unit
+from toolcrib.embed.bundled.onnx import OnnxNetwork
 from toolcrib.embed.bundled.tokenizer import WordPieceTokenizer
+from toolcrib.embed.bundled.weights import load_query_weights, load_readings, load_weights
 from toolcrib.embed.protocol import TOKEN_STEPS, TOKEN_WIDTH, TextReading, embeddable
 
 BUNDLED_MODEL = "toolcrib-3"
 START = 1
 """The piece with which every text begins."""
-QUERY_WEIGHTS = "query.npz"
 SIZES = (384, 256, 128)
 """How many of the first numbers of a vector can stand alone."""
 AT_ONCE = 600
@@ -57,7 +55,9 @@ class BundledEmbedder:
 
     def read(self, texts: Sequence[str]) -> list[TextReading]:
         """The vectors of the texts, and of their words."""
-        return self._read(texts, self._tool_network(len(texts))) if texts else []
+        if all(text in self._readings for text in texts):
+            return [self._readings[text] for text in texts]
+        return self._read(texts, self._tool_network(len(texts)))
 
     def read_queries(self, texts: Sequence[str]) -> list[TextReading]:
         """The same for queries."""
@@ -112,6 +112,14 @@ class BundledEmbedder:
             return self._small_network
 
     @cached_property
+    def _readings(self) -> Mapping[str, TextReading]:
+        """What was read before this model was shipped, by text."""
+        return {
+            text: reading._replace(vector=unit(reading.vector[: self._dimensions]))
+            for text, reading in load_readings(self._folder).items()
+        }
+
+    @cached_property
     def _tokenizer(self) -> WordPieceTokenizer:
         return load_tokenizer(self._folder)
 
@@ -141,29 +149,6 @@ def many_texts_network(folder: Traversable) -> OnnxNetwork | None:
         return OnnxNetwork((folder / "network.onnx").read_bytes(), load_weights(folder))
     except ImportError:
         return None
-
-
-def load_weights(folder: Traversable) -> Stored:
-    """The weights of the model in a folder, as they are stored. The pieces are mapped, not read."""
-    with (folder / "weights.npz").open("rb") as file, np.load(file) as stored:
-        layers = {name: stored[name] for name in stored.files}
-    return {**layers, WORDS: _mapped(folder / "words.npy")}
-
-
-def load_query_weights(folder: Traversable) -> Stored:
-    """The same of the network for queries, which has the pieces of the model."""
-    with (folder / "weights.npz").open("rb") as file, np.load(file) as stored:
-        steps = stored[STEPS]
-    with (folder / QUERY_WEIGHTS).open("rb") as file, np.load(file) as stored:
-        layers = {name: stored[name] for name in stored.files}
-    return {**layers, STEPS: steps, WORDS: _mapped(folder / "words.npy")}
-
-
-def _mapped(file: Traversable) -> NDArray[np.generic]:
-    """An array in a file; where the package lies in an archive there is no file to map."""
-    if isinstance(file, Path):
-        return np.load(file, mmap_mode="r")
-    return np.load(BytesIO(file.read_bytes()))
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:

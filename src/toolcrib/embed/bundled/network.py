@@ -4,8 +4,8 @@ The vector of a text is the mean of the last layer. For the second look each tok
 its own, a short projection of that layer, and a weight that says how much it counts in a query.
 
 Texts lie one behind the other, a row a piece, without padding: only attention keeps them apart.
-Weights lie in the file with 8 bits a number and a step for every row. The layers are read into
-32-bit matrices once; the pieces stay in the file, mapped, and are read row by row.
+Weights have 8 bits a number and a step for every row, and stay so. Of the pieces the rows are read
+that a text has; of a layer some rows at a time are written out, just before they are multiplied.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,14 +27,13 @@ HEADS = 12
 EPSILON = 1e-12
 LINEAR = np.float32((2 / np.pi) ** 0.5)
 CUBE = np.float32(0.044715) * LINEAR
-SLAB, DEPTH, FEW = 64, 384, 40
-"""Products of `FEW` rows with a slab of weights, `DEPTH` rows of `SLAB` numbers.
+ROOM = 2 * 384 * 384
+"""So many numbers of a weight are written out at a time: they stay in the cache of a core."""
+ROWS, SCORES = 64, 128 * 1024
+"""So many rows at a time for `gelu`, and about so many scores for attention.
 
-OpenBLAS copies a matrix before it multiplies with it, which takes longer than a product of few rows
-does, unless the product is small: below a million multiplications it takes the matrix as it lies.
+What is made for them stays in the cache too, and the system is not asked for new memory each time.
 """
-MANY = 6 * FEW
-"""From so many rows on the copy pays, and slabs are put together for it."""
 
 
 class Readings(NamedTuple):
@@ -48,56 +47,27 @@ class Readings(NamedTuple):
     weights: Floats
 
 
+@dataclass(frozen=True, slots=True)
 class Linear:
-    """x · weight + bias, the weight laid out in slabs."""
+    """x · weight + bias; of the weight each row has a step, which its numbers are counted in."""
 
-    def __init__(self, slabs: Floats, bias: Floats) -> None:
-        parts, count, depth, width = slabs.shape
-        self._of, self._to = parts * depth, count * width
-        self._bias = bias
-        self._slabs = slabs
+    weight: NDArray[np.int8]
+    steps: Floats
+    bias: Floats
 
-    def __call__(self, x: Floats) -> Floats:
-        out = np.empty((len(x), self._to), np.float32)
-        if len(x) >= MANY:
-            whole = self._slabs.transpose(0, 2, 1, 3).reshape(self._of, self._to)
-            np.matmul(x, whole, out=out)
-        else:
-            for start in range(0, len(x), FEW):
-                self._multiply(x[start : start + FEW], out[start : start + FEW])
-        out += self._bias
+    def __call__(self, x: Floats, room: Floats) -> Floats:
+        """`room` is where weights are written out: a row of the weight has to fit."""
+        to, of = self.weight.shape
+        out = np.empty((len(x), to), np.float32)
+        count = len(room) // of
+        for start in range(0, to, count):
+            part = self.weight[start : start + count]
+            written = room[: part.size].reshape(part.shape)
+            written[...] = part
+            np.matmul(x, written.T, out=out[:, start : start + count])
+        out *= self.steps
+        out += self.bias
         return out
-
-    def _multiply(self, x: Floats, out: Floats) -> None:
-        parts, slabs, depth, slab = self._slabs.shape
-        if parts == 1:
-            np.matmul(x, self._slabs[0], out=_columns(out, slabs, slab))
-            return
-        halves = np.empty((parts, *out.shape), np.float32)
-        deep = x.reshape(len(x), parts, 1, depth).transpose(1, 2, 0, 3)
-        np.matmul(deep, self._slabs, out=_columns(halves, slabs, slab))
-        np.add.reduce(halves, axis=0, out=out)
-
-
-def slabs_of(stored: Stored, name: str) -> Floats:
-    """A stored matrix cut along both sides: parts, slabs, depth, width; whole where it cannot be.
-
-    It has a row for each number that goes out. It is cut while its numbers have 8 bits: to move
-    them in full takes four times as long.
-    """
-    weight, steps = stored[name], stored[f"{name}.step"].astype(np.float32)
-    to, of = weight.shape
-    depth = DEPTH if of % DEPTH == 0 else of
-    slab = SLAB if to % SLAB == 0 else to
-    cut = weight.T.reshape(of // depth, depth, to // slab, slab).transpose(0, 2, 1, 3)
-    slabs = np.ascontiguousarray(cut).astype(np.float32)
-    slabs *= steps.reshape(1, to // slab, 1, slab)
-    return slabs
-
-
-def _columns(rows: Floats, slabs: int, slab: int) -> Floats:
-    """The columns of rows, some at a time: a view."""
-    return rows.reshape(*rows.shape[:-1], slabs, slab).swapaxes(-3, -2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +97,11 @@ class Layer:
     down: Linear
     norm2: Norm
 
-    def __call__(self, x: Floats, lengths: Sequence[int]) -> Floats:
-        seen = self.out(attention(self.qkv(x), lengths))
+    def __call__(self, x: Floats, lengths: Sequence[int], room: Floats) -> Floats:
+        seen = self.out(attention(self.qkv(x, room), lengths), room)
         seen += x
         x = self.norm1(seen)
-        fed = self.down(gelu(self.up(x)))
+        fed = self.down(gelu(self.up(x, room)), room)
         fed += x
         return self.norm2(fed)
 
@@ -174,8 +144,9 @@ class Network:
         """The same on as many threads as BLAS takes: to compare."""
         lengths = [len(text) for text in texts]
         x = self._norm(self._embedding(texts))
+        room = np.empty(ROOM, np.float32)
         for layer in self._layers:
-            x = layer(x, lengths)
+            x = layer(x, lengths, room)
         total = np.add.reduceat(x, np.cumsum([0, *lengths[:-1]]))
         heads = x @ self._heads
         weights: Floats = np.reciprocal(1 + np.exp(-heads[:, -1] - self._bias))
@@ -197,12 +168,17 @@ def attention(qkv: Floats, lengths: Sequence[int]) -> Floats:
 
 
 def _runs(lengths: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Where each run of texts of one length begins, how many they are, and that length."""
+    """Where each run of texts of one length begins, how many they are, and that length.
+
+    Texts of one length are several runs if they have too many scores for one.
+    """
     start = 0
     for length, same in groupby(lengths):
-        count = len(list(same))
-        yield start, count, length
-        start += count * length
+        texts, most = len(list(same)), max(1, SCORES // (HEADS * length * length))
+        for done in range(0, texts, most):
+            count = min(most, texts - done)
+            yield start, count, length
+            start += count * length
 
 
 def _attention(qkv: Floats) -> Floats:
@@ -218,14 +194,16 @@ def _attention(qkv: Floats) -> Floats:
 
 def gelu(x: Floats) -> Floats:
     """X · Φ(x) by its usual approximation with tanh. Writes into what it gets."""
-    inner = x * x
-    inner *= CUBE
-    inner += LINEAR
-    inner *= x
-    np.tanh(inner, out=inner)
-    inner += 1
-    x *= np.float32(0.5)
-    x *= inner
+    for start in range(0, len(x), ROWS):
+        some = x[start : start + ROWS]
+        inner = some * some
+        inner *= CUBE
+        inner += LINEAR
+        inner *= some
+        np.tanh(inner, out=inner)
+        inner += 1
+        some *= np.float32(0.5)
+        some *= inner
     return x
 
 
@@ -235,19 +213,20 @@ def matrix(stored: Stored, name: str) -> Floats:
 
 
 def _linear(stored: Stored, name: str) -> Linear:
-    return Linear(slabs_of(stored, f"{name}.weight"), stored[f"{name}.bias"].astype(np.float32))
+    return Linear(
+        stored[f"{name}.weight"].view(np.int8),
+        stored[f"{name}.weight.step"].astype(np.float32),
+        stored[f"{name}.bias"].astype(np.float32),
+    )
 
 
 def _scaled(stored: Stored, name: str) -> Linear:
     """Queries, keys and values, the queries divided by the root of their size beforehand."""
-    slabs = slabs_of(stored, f"{name}.weight")
-    bias = stored[f"{name}.bias"].astype(np.float32)
-    width = len(bias) // 3
-    scales = np.ones((slabs.shape[1], slabs.shape[3]), np.float32)
-    scales.reshape(-1)[:width] = (width // HEADS) ** -0.5
-    slabs *= scales[:, None]
-    bias *= scales.reshape(-1)
-    return Linear(slabs, bias)
+    linear = _linear(stored, name)
+    width = len(linear.bias) // 3
+    for each in (linear.steps, linear.bias):
+        each[:width] *= (width // HEADS) ** -0.5
+    return linear
 
 
 def _norm(stored: Stored, name: str) -> Norm:
