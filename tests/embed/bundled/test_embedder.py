@@ -204,9 +204,31 @@ def test_a_text_without_a_known_piece_has_no_tokens(embedder):
         assert reading.weights.shape == (0,)
 
 
-def test_no_more_tokens_than_are_kept(embedder):
-    [reading] = embedder.read(["file " * 500])
+@pytest.mark.parametrize("closely", [False, True])
+def test_no_more_tokens_than_are_kept(embedder, closely):
+    [reading] = embedder.read_queries(["file " * 500], closely=closely)
     assert len(reading.tokens) == len(reading.weights) == bundled.MOST_TOKENS
+
+
+def test_less_is_read_of_a_tool_than_of_a_query(embedder):
+    word = "file "
+    tools = embedder.read([word * (bundled.TOOL_PIECES + n) for n in (-1, 0, 1)])
+    assert [len(each.tokens) for each in tools] == [bundled.TOOL_PIECES + n for n in (-1, 0, 0)]
+    np.testing.assert_allclose(tools[1].vector, tools[2].vector, atol=1e-6)
+    [query] = embedder.read_queries([word * (bundled.TOOL_PIECES + 1)], closely=True)
+    assert len(query.tokens) == bundled.TOOL_PIECES + 1
+
+
+def test_a_query_that_is_read_closely_is_read_by_the_network_of_tools(embedder):
+    text = "list the issues of a repository"
+    [tool], [query] = embedder.read([text]), embedder.read_queries([text], closely=True)
+    np.testing.assert_allclose(query.vector, tool.vector, atol=1e-6)
+    np.testing.assert_array_equal(query.tokens, tool.tokens)
+
+
+def test_the_model_is_named_by_how_much_it_reads_of_a_tool():
+    """So that no vector of another length of text is taken for its own."""
+    assert f"{bundled.TOOL_PIECES} pieces" in BundledEmbedder().model
 
 
 def test_traditional_characters_are_read_as_simplified_ones(embedder):
