@@ -23,7 +23,7 @@ class WordEmbedder(HashEmbedder):
 
 
 class AskedEmbedder(WordEmbedder):
-    """Reads queries in other ways than tools: backwards, closely in capitals. Remembers all apart."""
+    """Reads queries in other ways than tools: backwards, closely in capitals too. Remembers all."""
 
     def __init__(self):
         super().__init__()

@@ -74,8 +74,7 @@ class BundledEmbedder:
         with self._loading:
             tokenizer = self._tokenizer
         numbers = [
-            tokenizer.numbers(text[:MOST_CHARACTERS], most=most)
-            for text in map(embeddable, texts)
+            tokenizer.numbers(text[:MOST_CHARACTERS], most=most) for text in map(embeddable, texts)
         ]
         found = [self._nothing] * len(texts)
         for places in _batches([len(each) for each in numbers]):
