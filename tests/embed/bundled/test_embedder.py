@@ -17,7 +17,7 @@ from toolcrib.embed.bundled.embedder import (
     load_weights,
 )
 from toolcrib.embed.bundled.network import Network
-from toolcrib.embed.bundled.onnx import OnnxNetwork
+from toolcrib.embed.bundled.onnx import OnnxNetwork, _of_like_length
 from toolcrib.embed.protocol import TOKEN_WIDTH
 
 MODEL = files("toolcrib.embed.bundled") / "model"
@@ -143,11 +143,18 @@ def test_many_texts_at_once_go_to_onnxruntime(monkeypatch):
 
 def test_onnxruntime_reads_as_numpy_does():
     weights = load_weights(MODEL)
-    texts = [[1, 700, 800, 900, 1000], [1, 2500, 31]]
+    texts = [[1, 700, 800, 900, 1000], [1, 42, 900, 700], [1, 2500, 31], [1, 5, 6, 7, 8, 9, 10]]
     expected = Network(weights)(texts)
     read = OnnxNetwork((MODEL / "network.onnx").read_bytes(), weights)(texts)
     for own, others in zip(read, expected, strict=True):
         np.testing.assert_allclose(own, others, atol=1e-5)
+
+
+def test_onnxruntime_reads_texts_of_like_length_together():
+    """Padding costs as much as text. A reading is the same in every company: see above."""
+    lengths = [[10, 10, 9, 8], [7, 6], [5], [50, 48, 40], [3]]
+    texts = [[1] * length for together in lengths for length in together]
+    assert [[*map(len, some)] for some in _of_like_length(texts)] == lengths
 
 
 def test_the_pieces_are_mapped_and_not_read():
