@@ -100,8 +100,8 @@ class ToolsKept:
         new = dict(zip(missing, self._bundled.read(missing), strict=True))
         return [new[text] if text in new else self._known[text] for text in texts]
 
-    def read_queries(self, texts: Sequence[str]) -> list[TextReading]:
-        return self._bundled.read_queries(texts)
+    def read_queries(self, texts: Sequence[str], *, closely: bool = False) -> list[TextReading]:
+        return self._bundled.read_queries(texts, closely=closely)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

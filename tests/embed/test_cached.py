@@ -12,7 +12,7 @@ from tests.embed.dict_cache import DictCache
 from tests.embed.hash_embedder import HashEmbedder
 from tests.embed.word_embedder import AskedEmbedder, WordEmbedder, tokens_of
 from toolcrib.embed import CachedEmbedder
-from toolcrib.embed.cached import BY_WORDS, QUERIES, RecentReadings, _hash, text_hash
+from toolcrib.embed.cached import BY_WORDS, QUERIES, RecentReadings, Way, _hash, text_hash
 from toolcrib.embed.protocol import TOKEN_WIDTH, TextReading, Tokens, unit_rows
 from toolcrib.errors import EmbedError
 from toolcrib.store import SqliteStore, VectorFile
@@ -234,37 +234,36 @@ def test_a_text_is_read_as_tool_and_as_query_whichever_comes_first():
         )
 
 
-def test_what_the_store_has_of_a_tool_is_no_query():
+@pytest.mark.parametrize(("closely", "as_query"), [(False, "c ba"), (True, "C BA")])
+def test_what_the_store_has_of_a_tool_is_no_query(closely: bool, as_query: str):
     cache = DictCache()
-    CachedEmbedder(AskedEmbedder(), cache).embed(["ab c"])
-    [row] = CachedEmbedder(AskedEmbedder(), cache).embed_queries(["ab c"])
-    np.testing.assert_array_equal(row, AskedEmbedder().embed(["c ba"])[0])
+    cached = CachedEmbedder(AskedEmbedder(), cache)
+    cached.embed(["ab c"])
+    for each in (cached, CachedEmbedder(AskedEmbedder(), cache)):
+        [row] = each.embed_queries(["ab c"], closely=closely)
+        np.testing.assert_array_equal(row, AskedEmbedder().embed([as_query])[0])
 
 
-def test_a_query_that_is_read_closely_is_read_as_a_tool_and_not_kept():
+def test_a_query_is_read_closely_once_apart_from_others_and_not_kept():
     cache, embedder = DictCache(), AskedEmbedder()
     cached = CachedEmbedder(embedder, cache)
     cached.embed_queries(["ab c"])
     [row] = cached.embed_queries(["ab c"], closely=True)
     reading = cached.read("ab c", closely=True)
     assert reading is not None
-    np.testing.assert_array_equal(row, AskedEmbedder().embed(["ab c"])[0])
-    assert reading.tokens.tobytes() == tokens_of(["ab", "c"]).tobytes()
-    assert (embedder.asked, embedder.queries) == ([["ab c"]], [["ab c"]])
-    assert not cache.kept
-
-
-def test_a_query_that_is_read_closely_takes_what_the_store_has():
-    cache, embedder = DictCache(), AskedEmbedder()
-    CachedEmbedder(AskedEmbedder(), cache).embed(["ab c"])
-    CachedEmbedder(embedder, cache).embed_queries(["ab c"], closely=True)
+    np.testing.assert_array_equal(row, AskedEmbedder().embed(["C BA"])[0])
+    assert reading.tokens.tobytes() == tokens_of(["C", "BA"]).tobytes()
+    assert (embedder.queries, embedder.close_queries) == ([["ab c"]], [["ab c"]])
     assert not embedder.asked
-    assert not embedder.queries
+    assert not cache.kept
 
 
 def test_no_tool_has_the_hash_of_a_query():
     """Whatever a server writes: a hash of a query is longer."""
-    assert len(_hash("a", apart=True)) > len(text_hash("a")) == len(_hash("a", apart=False))
+    ways: tuple[Way, ...] = ("query", "close query")
+    assert len(_hash("a", "tool")) == len(text_hash("a"))
+    assert all(len(_hash("a", way)) > len(text_hash("a")) for way in ways)
+    assert len({_hash("a", way) for way in ways}) == len(ways)
 
 
 def test_a_query_that_was_forgotten_is_read_again():

@@ -23,15 +23,17 @@ class WordEmbedder(HashEmbedder):
 
 
 class AskedEmbedder(WordEmbedder):
-    """Reads queries in another way than tools: backwards. Remembers both apart."""
+    """Reads queries in other ways than tools: backwards, closely in capitals too. Remembers all."""
 
     def __init__(self):
         super().__init__()
         self.queries: list[list[str]] = []
+        self.close_queries: list[list[str]] = []
 
-    def read_queries(self, texts):
-        self.queries.append(list(texts))
-        return WordEmbedder().read([text[::-1] for text in texts])
+    def read_queries(self, texts, *, closely=False):
+        (self.close_queries if closely else self.queries).append(list(texts))
+        read = [text[::-1] for text in texts]
+        return WordEmbedder().read([text.upper() for text in read] if closely else read)
 
 
 def tokens_of(words):

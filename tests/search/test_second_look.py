@@ -238,18 +238,19 @@ PARTS = ["read a text file", "send a message in Slack"]
 
 @contextmanager
 def heard(*more: Capability) -> Generator[tuple[Search, AskedEmbedder]]:
-    """A search whose embedder has forgotten which tools it has read."""
+    """A search and its embedder, which is asked for no tool while it searches."""
     embedder = AskedEmbedder()
     with searching("memory", embedder, *more) as search:
         embedder.asked.clear()
         yield search, embedder
+    assert not embedder.asked
 
 
 @pytest.mark.parametrize("fusion", get_args(Fusion))
 def test_what_asks_for_one_thing_is_read_as_a_query(fusion: Fusion):
     with heard() as (search, embedder):
         replace(search, rules=replace(search.rules, fusion=fusion)).trace(PARTS[0], depth=None)
-    assert not embedder.asked
+    assert not embedder.close_queries
     assert embedder.queries[0][0] == PARTS[0]
     assert len(embedder.queries) == 1
 
@@ -261,14 +262,14 @@ def test_what_asks_for_several_things_is_read_closely_and_so_are_its_parts():
         assert embedder.queries == [[part] for part in PARTS]
         trace = search.trace(TASK, depth=None)
     assert [part.text for part in trace.parts] == PARTS
-    assert embedder.asked == [[text] for text in (TASK, *PARTS)]
+    assert embedder.close_queries == [[text] for text in (TASK, *PARTS)]
     assert len(embedder.queries) == len(PARTS)
 
 
 def test_by_ranks_what_asks_for_several_things_is_read_closely_too():
     with heard() as (search, embedder):
         replace(search, rules=replace(search.rules, fusion="rrf")).trace(TASK, depth=None)
-    assert {TASK, *PARTS} <= {*embedder.asked[0]}
+    assert {TASK, *PARTS} <= {*embedder.close_queries[0]}
     assert not embedder.queries
 
 
@@ -278,13 +279,13 @@ def test_a_name_is_read_as_a_query_though_it_sounds_like_two_things():
         trace = search.trace("read file and send message", depth=None)
     assert not trace.parts
     assert embedder.queries == [["read file and send message"]]
-    assert not embedder.asked
+    assert not embedder.close_queries
 
 
 def test_the_web_is_read_closely():
     with heard() as (search, embedder):
         replace(search, calibrated_cosines=True).is_broad([])
-    assert (embedder.asked, embedder.queries) == ([[BROAD]], [])
+    assert (embedder.close_queries, embedder.queries) == ([[BROAD]], [])
 
 
 @pytest.mark.parametrize("text", QUERIES)

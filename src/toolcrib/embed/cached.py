@@ -3,15 +3,15 @@
 Of an embedder that reads word by word the tokens are kept beside the vectors: those of tools in
 the store, as rows of 32-bit numbers like all else there; those of queries in memory alone.
 
-Where an embedder reads queries in another way than tools, one text has two vectors. Queries that
-are read so are known by a hash of their own, and never meet the store.
+Where an embedder reads queries in other ways than tools, one text has a vector for each way.
+Queries are then known by hashes of their own, and never meet the store.
 """
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from threading import Lock
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,10 @@ Vectors = Mapping[bytes, NDArray[np.float32]]
 
 BY_WORDS = " by words"
 """What the name of a model ends with where its tokens are kept."""
-QUERY = b"query"
-"""What stands before the hash of a query that is read in another way than tools."""
+Way = Literal["tool", "query", "close query"]
+"""How a text is read; queries of an embedder that knows no other way are read as tools."""
+BEFORE: Mapping[Way, bytes] = {"tool": b"", "query": b"query", "close query": b"close query"}
+"""What stands before the hash of a text that is read in this way."""
 QUERIES = 256
 """So many of the last queries are kept word by word."""
 
@@ -87,16 +89,16 @@ class CachedEmbedder:
     def embed_queries(self, texts: Sequence[str], *, closely: bool = False) -> NDArray[np.float32]:
         """As every embedder, for queries. Raises what the cache raises, too.
 
-        `closely` they are read as tools are, even by an embedder that has another way. The store is
-        read for those alone and never written, so that a search waits for no writer and leaves
-        nothing behind.
+        `closely` is for an embedder that reads queries in ways of their own. For any other the
+        store is read. It is never written, so that a search waits for no writer and leaves nothing
+        behind.
         """
-        apart = self._tells_queries and not closely
-        hashes = [_hash(text, apart=apart) for text in texts]
+        way = self._way(closely=closely)
+        hashes = [_hash(text, way) for text in texts]
         by_hash = dict(zip(hashes, texts, strict=True))
-        vectors = self._recent.find(hashes) if apart else self._lookup(list(by_hash))
+        vectors = self._lookup(list(by_hash)) if way == "tool" else self._recent.find(hashes)
         for chunk in self._chunks(by_hash, vectors):
-            vectors |= self._embedded(chunk, apart=apart).vectors
+            vectors |= self._embedded(chunk, way).vectors
         self._recent.add(vectors)
         return self._rows([vectors[key] for key in hashes])
 
@@ -114,11 +116,11 @@ class CachedEmbedder:
         """A query, word by word; None if the embedder cannot. Raises as `embed` does."""
         if not self.reads_words:
             return None
-        apart = self._tells_queries and not closely
-        key = _hash(text, apart=apart)
+        way = self._way(closely=closely)
+        key = _hash(text, way)
         if reading := self._readings.find(key):
             return reading
-        return self._embedded({key: text}, apart=apart).readings[key]
+        return self._embedded({key: text}, way).readings[key]
 
     def tokens_by_hash(self, hashes: Sequence[bytes]) -> dict[bytes, Tokens]:
         """The tokens of tools that were embedded, by `text_hash`. Raises what the cache raises."""
@@ -126,6 +128,12 @@ class CachedEmbedder:
         stored = self._stored_tokens([key for key in hashes if key not in found])
         self._recent_tokens.add(stored)
         return {key: _unpacked(row) for key, row in {**found, **stored}.items()}
+
+    def _way(self, *, closely: bool) -> Way:
+        """How queries are read."""
+        if not self._tells_queries:
+            return "tool"
+        return "close query" if closely else "query"
 
     def _whole(self, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         """What is there of these; without its tokens, where there should be some, a vector is not.
@@ -160,10 +168,10 @@ class CachedEmbedder:
             self._cache.keep_vectors(self.model + BY_WORDS, tokens)
         self._cache.keep_vectors(self.model, made.vectors)
 
-    def _embedded(self, texts: Mapping[bytes, str], *, apart: bool = False) -> "_Embedded":
+    def _embedded(self, texts: Mapping[bytes, str], way: Way = "tool") -> "_Embedded":
         """What the embedder gives, if it is what every embedder promises; readings are noted."""
         try:
-            made = self._asked(texts, apart=apart)
+            made = self._asked(texts, way)
         except EmbedError:
             raise
         except Exception as error:
@@ -175,13 +183,13 @@ class CachedEmbedder:
         self._readings.add(made.readings)
         return made
 
-    def _asked(self, texts: Mapping[bytes, str], *, apart: bool) -> "_Embedded":
+    def _asked(self, texts: Mapping[bytes, str], way: Way) -> "_Embedded":
         """Raises `ValueError` for what no embedder may give."""
         size, every = self._size or None, list(texts.values())
         if not isinstance(self._embedder, TokenEmbedder):
             rows = unit_rows(self._embedder.embed(every), count=len(texts), dimensions=size)
             return _Embedded(dict(zip(texts, rows, strict=True)), {})
-        readings = [checked_reading(each) for each in _read(self._embedder, every, apart=apart)]
+        readings = [checked_reading(each) for each in _read(self._embedder, every, way)]
         vectors = [each.vector for each in readings]
         rows = unit_rows(vectors, count=len(texts), dimensions=size)
         return _Embedded(
@@ -251,10 +259,10 @@ class RecentReadings:
             self._readings = {key: every[key] for key in kept}
 
 
-def _read(embedder: TokenEmbedder, texts: Sequence[str], *, apart: bool) -> list[TextReading]:
-    if apart and isinstance(embedder, QueryEmbedder):
-        return embedder.read_queries(texts)
-    return embedder.read(texts)
+def _read(embedder: TokenEmbedder, texts: Sequence[str], way: Way) -> list[TextReading]:
+    if way == "tool" or not isinstance(embedder, QueryEmbedder):
+        return embedder.read(texts)
+    return embedder.read_queries(texts, closely=way == "close query")
 
 
 def _packed(tokens: Tokens) -> NDArray[np.float32]:
@@ -266,9 +274,9 @@ def _unpacked(row: NDArray[np.float32]) -> Tokens:
     return row.view(np.int8).reshape(-1, TOKEN_WIDTH)
 
 
-def _hash(text: str, *, apart: bool) -> bytes:
-    """The hash of a query; longer than that of any tool if it is read apart from these."""
-    return QUERY + text_hash(text) if apart else text_hash(text)
+def _hash(text: str, way: Way) -> bytes:
+    """The hash of a text; longer than that of any tool if it is read in another way."""
+    return BEFORE[way] + text_hash(text)
 
 
 def text_hash(text: str) -> bytes:

@@ -60,10 +60,10 @@ class TokenEmbedder(Embedder, Protocol):
 
 @runtime_checkable
 class QueryEmbedder(TokenEmbedder, Protocol):
-    """An embedder that reads queries in another way than tools, to be compared with these."""
+    """An embedder that reads queries in other ways than tools, to be compared with these."""
 
-    def read_queries(self, texts: Sequence[str]) -> list[TextReading]:
-        """As `read`, for queries."""
+    def read_queries(self, texts: Sequence[str], *, closely: bool = False) -> list[TextReading]:
+        """As `read`, for queries; `closely` as well as it can, which may take longer."""
         ...
 
 

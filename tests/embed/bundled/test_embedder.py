@@ -12,7 +12,7 @@ import pytest
 from toolcrib.embed.bundled import embedder as bundled
 from toolcrib.embed.bundled.embedder import BundledEmbedder, load_tokenizer
 from toolcrib.embed.bundled.network import Network
-from toolcrib.embed.bundled.onnx import OnnxNetwork
+from toolcrib.embed.bundled.onnx import OnnxNetwork, _of_like_length
 from toolcrib.embed.bundled.weights import load_query_weights, load_weights
 from toolcrib.embed.protocol import TOKEN_WIDTH
 from toolcrib.search.confidence import BROAD
@@ -110,7 +110,7 @@ def test_what_search_reads_again_and_again_was_read_before(monkeypatch, dimensio
     reading_network = BundledEmbedder(dimensions)
     [fresh, _] = reading_network.read([BROAD, "a text that nobody has read before"])
     monkeypatch.setattr(bundled, "load_weights", pytest.fail)
-    [stored] = BundledEmbedder(dimensions).read([BROAD])
+    [stored] = BundledEmbedder(dimensions).read_queries([BROAD], closely=True)
     np.testing.assert_allclose(stored.vector, fresh.vector, atol=1e-5)
     np.testing.assert_allclose(stored.tokens, fresh.tokens, atol=1)
     np.testing.assert_allclose(stored.weights, fresh.weights, atol=1e-5)
@@ -145,11 +145,18 @@ def test_many_texts_at_once_go_to_onnxruntime(monkeypatch):
 
 def test_onnxruntime_reads_as_numpy_does():
     weights = load_weights(MODEL)
-    texts = [[1, 700, 800, 900, 1000], [1, 2500, 31]]
+    texts = [[1, 700, 800, 900, 1000], [1, 42, 900, 700], [1, 2500, 31], [1, 5, 6, 7, 8, 9, 10]]
     expected = Network(weights)(texts)
     read = OnnxNetwork((MODEL / "network.onnx").read_bytes(), weights)(texts)
     for own, others in zip(read, expected, strict=True):
         np.testing.assert_allclose(own, others, atol=1e-5)
+
+
+def test_onnxruntime_reads_texts_of_like_length_together():
+    """Padding costs as much as text. A reading is the same in every company: see above."""
+    lengths = [[10, 10, 9, 8], [7, 6], [5], [50, 48, 40], [3]]
+    texts = [[1] * length for together in lengths for length in together]
+    assert [[*map(len, some)] for some in _of_like_length(texts)] == lengths
 
 
 @pytest.mark.parametrize(
@@ -202,9 +209,31 @@ def test_a_text_without_a_known_piece_has_no_tokens(embedder):
         assert reading.weights.shape == (0,)
 
 
-def test_no_more_tokens_than_are_kept(embedder):
-    [reading] = embedder.read(["file " * 500])
+@pytest.mark.parametrize("closely", [False, True])
+def test_no_more_tokens_than_are_kept(embedder, closely):
+    [reading] = embedder.read_queries(["file " * 500], closely=closely)
     assert len(reading.tokens) == len(reading.weights) == bundled.MOST_TOKENS
+
+
+def test_less_is_read_of_a_tool_than_of_a_query(embedder):
+    word = "file "
+    tools = embedder.read([word * (bundled.TOOL_PIECES + n) for n in (-1, 0, 1)])
+    assert [len(each.tokens) for each in tools] == [bundled.TOOL_PIECES + n for n in (-1, 0, 0)]
+    np.testing.assert_allclose(tools[1].vector, tools[2].vector, atol=1e-6)
+    [query] = embedder.read_queries([word * (bundled.TOOL_PIECES + 1)], closely=True)
+    assert len(query.tokens) == bundled.TOOL_PIECES + 1
+
+
+def test_a_query_that_is_read_closely_is_read_by_the_network_of_tools(embedder):
+    text = "list the issues of a repository"
+    [tool], [query] = embedder.read([text]), embedder.read_queries([text], closely=True)
+    np.testing.assert_allclose(query.vector, tool.vector, atol=1e-6)
+    np.testing.assert_array_equal(query.tokens, tool.tokens)
+
+
+def test_the_model_is_named_by_how_much_it_reads_of_a_tool():
+    """So that no vector of another length of text is taken for its own."""
+    assert f"{bundled.TOOL_PIECES} pieces" in BundledEmbedder().model
 
 
 def test_traditional_characters_are_read_as_simplified_ones(embedder):

@@ -25,7 +25,9 @@ AT_ONCE = 600
 """About how many pieces go through the network at a time: more is slower."""
 MOST_CHARACTERS = 2000
 MOST_PIECES = 79
-"""So many pieces of a text are read: the model was trained on as many."""
+"""So many pieces of a query are read: the model was trained on as many."""
+TOOL_PIECES = 48
+"""So many of a tool. Each takes as long as any other, and the later ones are seldom asked for."""
 MOST_TOKENS = 64
 """So many tokens of a text are told apart."""
 TRIED = 1_000
@@ -36,15 +38,15 @@ class BundledEmbedder:
     """The bundled model, read from the package when it is first asked. Thread-safe.
 
     English and Chinese, simplified and traditional; other languages as far as it has seen them.
-    Only the beginning of a text is read, about a hundred words. Tools are read by a network that
-    begins on numpy; where onnxruntime is installed, a process that reads many texts goes on there,
-    to the same vectors. Queries are read by a smaller one, which was taught to put them where the
-    other would.
+    Only the beginning of a text is read, of a tool some forty words. Tools are read by a network
+    that begins on numpy; where onnxruntime is installed, a process that reads many texts goes on
+    there, to the same vectors. Queries are read by a smaller one, which was taught to put them
+    where the other would; `closely` by that of the tools.
     """
 
     def __init__(self, dimensions: int | None = None) -> None:
         self._dimensions = dimensions or SIZES[0]
-        self.model = f"{BUNDLED_MODEL} ({self._dimensions})"
+        self.model = f"{BUNDLED_MODEL} ({self._dimensions}, {TOOL_PIECES} pieces)"
         self._loading = Lock()
         self._done = 0
 
@@ -55,20 +57,27 @@ class BundledEmbedder:
 
     def read(self, texts: Sequence[str]) -> list[TextReading]:
         """The vectors of the texts, and of their words."""
+        return self._read_in_full(texts, TOOL_PIECES)
+
+    def read_queries(self, texts: Sequence[str], *, closely: bool = False) -> list[TextReading]:
+        """The same for queries."""
+        if closely:
+            return self._read_in_full(texts, MOST_PIECES)
+        return self._read(texts, self._query_network(), MOST_PIECES) if texts else []
+
+    def _read_in_full(self, texts: Sequence[str], most: int) -> list[TextReading]:
+        """By the network for tools, unless all of them were read before."""
         if all(text in self._readings for text in texts):
             return [self._readings[text] for text in texts]
-        return self._read(texts, self._tool_network(len(texts)))
+        return self._read(texts, self._tool_network(len(texts)), most)
 
-    def read_queries(self, texts: Sequence[str]) -> list[TextReading]:
-        """The same for queries."""
-        return self._read(texts, self._query_network()) if texts else []
-
-    def _read(self, texts: Sequence[str], network: Network | OnnxNetwork) -> list[TextReading]:
+    def _read(
+        self, texts: Sequence[str], network: Network | OnnxNetwork, most: int
+    ) -> list[TextReading]:
         with self._loading:
             tokenizer = self._tokenizer
         numbers = [
-            tokenizer.numbers(text[:MOST_CHARACTERS], most=MOST_PIECES)
-            for text in map(embeddable, texts)
+            tokenizer.numbers(text[:MOST_CHARACTERS], most=most) for text in map(embeddable, texts)
         ]
         found = [self._nothing] * len(texts)
         for places in _batches([len(each) for each in numbers]):

@@ -4,7 +4,7 @@
 this door, and imported when the model is first asked.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, cast
 
@@ -18,6 +18,8 @@ OLDEST = (1, 18)
 """The first that knows all that the graph is made of."""
 OUTPUTS = ["vectors", "tokens", "weights"]
 PADDING = 0
+SHORTEST = 0.8
+"""As part of the longest text that it is padded to: a shorter one is read with others."""
 POSITIONS, WORDS, STEPS = "positions.weight", "words.weight", "words.weight.step"
 
 
@@ -38,12 +40,26 @@ class OnnxNetwork:
         self._session = runtime.InferenceSession(graph, options, providers=providers)
 
     def __call__(self, texts: Sequence[Pieces]) -> Readings:
-        """A reading for each text."""
+        """A reading for each text; the longest first, or there is more padding than needed."""
+        parts = [self._read(some) for some in _of_like_length(texts)]
+        return Readings(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def _read(self, texts: Sequence[Pieces]) -> Readings:
         numbers = _padded(texts)
         made = self._session.run(OUTPUTS, {"numbers": numbers})
         vectors, tokens, weights = cast("list[Floats]", made)
         real = numbers != PADDING
         return Readings(vectors, tokens[real], weights[real])
+
+
+def _of_like_length(texts: Sequence[Pieces]) -> Iterator[Sequence[Pieces]]:
+    """The texts in order, cut where one is much shorter than the first of its part, or longer."""
+    start = 0
+    for end in range(1, len(texts) + 1):
+        longest = len(texts[start])
+        if end == len(texts) or not SHORTEST * longest <= len(texts[end]) <= longest:
+            yield texts[start:end]
+            start = end
 
 
 def _padded(texts: Sequence[Pieces]) -> NDArray[np.int64]:
