@@ -105,5 +105,5 @@ def test_a_database_that_cannot_hold_every_text_is_refused(
     made = f"CREATE DATABASE {name} OWNER toolcrib ENCODING '{encoding}' TEMPLATE template0"
     postgres_server.execute(made)
     database = Database(postgres_server.address(name))
-    with closing(database), pytest.raises(StoreError, match="UTF-8.*ENCODING 'UTF8'"):
+    with closing(database), pytest.raises(StoreError, match=r"UTF-8.*ENCODING 'UTF8'"):
         database_status(database)
