@@ -153,6 +153,7 @@ def test_an_unknown_key_in_the_file_is_refused_with_the_nearest(
     [
         ("[search]\nk = 50", "[search] 'k' is no longer a setting: "),
         ("[search]\nweight_bm25 = 2", "`search.weight_vector`"),
+        ("[call]\nresult_bytes = 9000", "set `call.page_tokens`"),
         ("[weights]\nname = 3", "'weights' is no longer a setting: "),
         ('[search]\nfusion = "lifts"', "`lifts` is called `zscore` now"),
     ],

@@ -76,6 +76,32 @@ def test_all_below_a_process_counts():
     assert 40_000_000 < taken < 400_000_000
 
 
+ORPHAN = """
+import subprocess, sys
+middle = "import subprocess, sys; subprocess.Popen([sys.executable, '-S', '-c', sys.argv[1]])"
+large = "import sys; kept = bytearray(50_000_000); print(flush=True); sys.stdin.read()"
+subprocess.run([sys.executable, "-S", "-c", middle, large], check=True)
+sys.stdin.read()
+"""
+"""What the process in the middle has started is nobody's child when it has ended."""
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="no such folder on this system")
+def test_what_its_parent_has_left_counts_too():
+    process = subprocess.Popen(
+        [sys.executable, "-S", "-c", ORPHAN],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    assert process.stdout
+    process.stdout.readline()
+    taken = resident_bytes(process.pid)
+    process.communicate()
+    assert taken
+    assert taken > 50_000_000
+
+
 def test_a_process_that_is_not_there_takes_nothing_that_we_know(monkeypatch, tmp_path):
     assert resident_bytes(2**22 + 1) is None
     monkeypatch.setattr(process_tree, "PROC", tmp_path)

@@ -51,6 +51,7 @@ REMOVED: Mapping[str, str] = {
     **dict.fromkeys(_FITTED, "search has a fitted constant in its place; take it out"),
     "search.weight_like": _BY_MEANING,
     "search.weight_bm25": _BY_MEANING,
+    "call.result_bytes": "set `call.page_tokens`; a token is about four bytes",
     "audit": "the log of calls is part of the log of events: write `[observe]` in its place",
     "search.learn_half_life_days": "what was learned always fades by half in 30 days; take it out",
 }

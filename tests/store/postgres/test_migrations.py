@@ -95,3 +95,15 @@ def test_a_role_that_row_security_does_not_bind_is_refused(
         database = Database(postgres_server.address(name, role))
         with closing(database), pytest.raises(StoreError, match=said):
             database_status(database)
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_hold_every_text_is_refused(
+    postgres_server: PostgresServer, encoding: str
+):
+    name = f"in_{encoding.lower()}"
+    made = f"CREATE DATABASE {name} OWNER toolcrib ENCODING '{encoding}' TEMPLATE template0"
+    postgres_server.execute(made)
+    database = Database(postgres_server.address(name))
+    with closing(database), pytest.raises(StoreError, match=r"UTF-8.*ENCODING 'UTF8'"):
+        database_status(database)

@@ -54,7 +54,8 @@ _BEGIN = """
 _READ = _BEGIN.format(how="BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").encode()
 _WRITE = _BEGIN.format(how="BEGIN").encode()
 _ROLE = """
-    SELECT rolname, rolsuper, rolbypassrls, current_setting('server_version_num')::int
+    SELECT rolname, rolsuper, rolbypassrls, current_setting('server_version_num')::int,
+        current_setting('server_encoding')
     FROM pg_roles WHERE rolname = current_user
 """
 
@@ -238,11 +239,17 @@ def _copied(connection: Connection) -> socket.socket:
 
 
 def _check_role(connection: Connection) -> None:
-    """Raises `StoreError` for a server that is too old, and a role that row security is not for."""
-    [(role, is_super, bypasses, version)] = connection.execute(_ROLE).fetchall()
+    """Raises `StoreError` for a server that is too old, and a role that row security is not for.
+
+    And for a database that cannot hold every text.
+    """
+    [(role, is_super, bypasses, version, encoding)] = connection.execute(_ROLE).fetchall()
     if version < OLDEST_SERVER:
         number = f"{version // 10_000}"
         raise StoreError(f"the server is PostgreSQL {number}; use PostgreSQL 14 or newer")
+    if encoding not in ("UTF8", b"UTF8"):  # in SQL_ASCII all text is read as bytes, this too
+        remedy = "make one: CREATE DATABASE toolcrib ENCODING 'UTF8' TEMPLATE template0"
+        raise StoreError(f"the database has another encoding than UTF-8; {remedy}")
     if is_super or bypasses:
         why = "is a superuser" if is_super else "has BYPASSRLS"
         remedy = (
