@@ -26,6 +26,7 @@ REQUESTS = [
     ),
     ("wait", "Waits for the given duration.", "wait for the duration"),
     ("scan", "Search your library", "look for my library"),
+    ("scan", "Search for notes by topic", "look for notes by topic"),
     ("apex", "Apex Code Scan", "apex Code Scan"),
     ("read_note", "", "show me note"),
     ("sms", "用于发送短信，支持多个号码", "帮我发送短信"),

@@ -85,8 +85,14 @@ def plain_request(entry: Entry) -> str:
         return f"帮我{(asked or text)[:LONGEST_CHINESE]}"
     verb, rest = _parts(text) if _parts(text)[0] else _parts(name)
     manners = _manners(verb, name)
-    asked = " ".join([_PLAIN.get(verb, verb), *rest])
+    asked = " ".join([*_plain_verb(verb, rest), *rest])
     return manners[_draw(entry) % len(manners)].format(asked)
+
+
+def _plain_verb(verb: str, rest: Sequence[str]) -> Sequence[str]:
+    """The verb as people say it; its last word may follow already ("Search for notes")."""
+    plain = _PLAIN.get(verb, verb).split()
+    return plain[:-1] if rest and len(plain) > 1 and plain[-1] == rest[0].lower() else plain
 
 
 def _first_sentence(capability: Capability) -> str:
