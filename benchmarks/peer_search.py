@@ -14,22 +14,44 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any, Protocol
 
-from benchmarks.rankings import DEEP, Baseline
-from toolcrib.evaluate.cases import EvalTool
+DEEP = 100
+"""How much of the rankings of two baselines is fused."""
 
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+class Baseline(Protocol):
+    """Something that ranks ids."""
+
+    def search(self, text: str, limit: int) -> Sequence[str]: ...
+
+
+class CatalogTool(Protocol):
+    """A tool of a catalog. Nothing of Toolcrib is imported here: its memory is not a peer's."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str | None: ...
+    @property
+    def parameters(self) -> Mapping[str, Any] | None: ...
+    @property
+    def server_name(self) -> str: ...
 
 
 class FastmcpSearch:
     """The BM25 search transform of fastmcp."""
 
-    def __init__(self, tools: Mapping[str, EvalTool]) -> None:
+    def __init__(self, tools: Mapping[str, CatalogTool], depth: int = DEEP) -> None:
         from fastmcp.server.transforms.search import BM25SearchTransform  # noqa: PLC0415 - optional
         from fastmcp.tools.base import Tool  # noqa: PLC0415
 
         self._ids = prefixed_names(tools)
-        self._transform = BM25SearchTransform(max_results=DEEP)
+        self._transform = BM25SearchTransform(max_results=depth)
         self._tools = [
             Tool(
                 name=name,
@@ -39,7 +61,7 @@ class FastmcpSearch:
             for name, id in self._ids.items()
         ]
 
-    def search(self, text: str, limit: int) -> Sequence[str]:
+    def search(self, text: str, limit: int = DEEP) -> Sequence[str]:
         """The ids of the best, best first."""
         found = asyncio.run(self._transform._search(self._tools, text))  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - what its search tool calls
         return [self._ids[tool.name] for tool in found][:limit]
@@ -52,13 +74,13 @@ class PydanticAiSearch:
     sent back to the model to be put otherwise: it finds nothing.
     """
 
-    def __init__(self, tools: Mapping[str, EvalTool]) -> None:
+    def __init__(self, tools: Mapping[str, CatalogTool], depth: int = DEEP) -> None:
         from pydantic_ai.tools import ToolDefinition  # noqa: PLC0415 - optional
         from pydantic_ai.toolsets import FunctionToolset  # noqa: PLC0415
         from pydantic_ai.toolsets import _tool_search as theirs  # noqa: PLC0415 # pyright: ignore[reportPrivateUsage]
 
         self._ids = prefixed_names(tools)
-        self._toolset = theirs.ToolSearchToolset(FunctionToolset[None](), max_results=DEEP)
+        self._toolset = theirs.ToolSearchToolset(FunctionToolset[None](), max_results=depth)
         self._search_tool = theirs._SearchTool(  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
             toolset=self._toolset,
             tool_def=ToolDefinition(name="search_tools"),
@@ -71,7 +93,7 @@ class PydanticAiSearch:
             discovered_tool_names=set(),
         )
 
-    def search(self, text: str, limit: int) -> Sequence[str]:
+    def search(self, text: str, limit: int = DEEP) -> Sequence[str]:
         """The ids of the best, best first."""
         from pydantic_ai.exceptions import ModelRetry  # noqa: PLC0415
 
@@ -81,7 +103,7 @@ class PydanticAiSearch:
             return []
         return [self._ids[each["name"]] for each in found["discovered_tools"]][:limit]
 
-    def add(self, tool: EvalTool) -> None:
+    def add(self, tool: CatalogTool) -> None:
         """One tool more, under its name and a number."""
         from pydantic_ai.tools import ToolDefinition  # noqa: PLC0415
 
@@ -91,7 +113,7 @@ class PydanticAiSearch:
         corpus.append(ToolDefinition(name=name, description=tool.description))
 
 
-def prefixed_names(tools: Mapping[str, EvalTool]) -> Mapping[str, str]:
+def prefixed_names(tools: Mapping[str, CatalogTool]) -> Mapping[str, str]:
     """The ids by names that begin with the server's; of equal ones the second gets a number."""
     names: dict[str, str] = {}
     for number, (id, tool) in enumerate(tools.items()):
@@ -102,13 +124,13 @@ def prefixed_names(tools: Mapping[str, EvalTool]) -> Mapping[str, str]:
     return names
 
 
-PEERS: Mapping[str, tuple[str, Callable[[Mapping[str, EvalTool]], Baseline]]] = {
+PEERS: Mapping[str, tuple[str, Callable[[Mapping[str, CatalogTool]], Baseline]]] = {
     "fastmcp, BM25 transform": ("fastmcp", FastmcpSearch),
     "pydantic-ai, tool search": ("pydantic_ai", PydanticAiSearch),
 }
 
 
-def peers(tools: Mapping[str, EvalTool]) -> Mapping[str, Baseline | None]:
+def peers(tools: Mapping[str, CatalogTool]) -> Mapping[str, Baseline | None]:
     """The peers by name and version; None for one that is not installed."""
     found: dict[str, Baseline | None] = {}
     for name, (package, opened) in PEERS.items():

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 
 def children(pid: int) -> set[int]:
@@ -19,7 +20,7 @@ def below(pid: int) -> set[int]:
     return found
 
 
-def megabytes(pid: int) -> float:
+def megabytes(pid: int | Literal["self"]) -> float:
     """The proportional set size: what is shared counts in parts. 0 for one that is gone."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
@@ -28,10 +29,10 @@ def megabytes(pid: int) -> float:
     return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
-def resident_megabytes() -> float:
-    """What of this process is in memory (RSS)."""
+def resident_megabytes(which: Literal["VmRSS", "VmHWM"] = "VmRSS") -> float:
+    """What of this process is in memory (RSS), or the most that was (`VmHWM`)."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1024
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{which}:")) / 1024
 
 
 def cpu_seconds(pid: int) -> float:

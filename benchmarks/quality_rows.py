@@ -16,6 +16,7 @@ from typing import Literal, get_args
 from benchmarks.ahead import asked_of_embedder, embed_ahead, kept_vectors
 from benchmarks.folder import SEED, BenchSet
 from benchmarks.minilm import MiniLm
+from benchmarks.peer_search import Baseline
 from benchmarks.plain_bm25 import PlainBm25
 from benchmarks.plain_fts5 import PlainFts5
 from benchmarks.quality_table import Row
@@ -23,7 +24,6 @@ from benchmarks.rankings import (
     BM25,
     MINILM,
     PLAIN,
-    Baseline,
     Ranker,
     Rankings,
     by_baselines,

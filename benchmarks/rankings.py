@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import Literal, Protocol
+from typing import Literal
 
 from benchmarks.once import Once
+from benchmarks.peer_search import DEEP, Baseline
 from benchmarks.plain_bm25 import rrf
 from toolcrib.evaluate.cases import EvalCase
 from toolcrib.evaluate.evaluation import ranked_ids
@@ -14,9 +15,6 @@ from toolcrib.search import Search
 
 DEPTH = 50
 """How much of a ranking is scored: equivalents fall together, and ten have to be left of them."""
-DEEP = 100
-"""How much of the rankings of two baselines is fused."""
-
 PLAIN, BM25, MINILM, BOTH = "plain FTS5", "BM25", "MiniLM", "RRF of both"
 SEED, WORDS, OURS = "seed formula", "words alone", "Toolcrib"
 
@@ -25,12 +23,6 @@ Rankings = Mapping[str, Mapping[str, Sequence[str]]]
 """By system, the ranked ids of each query."""
 Ranker = Callable[[EvalCase, str], Mapping[str, Sequence[str]]]
 """By system, the ranked ids of a case that is asked by this text."""
-
-
-class Baseline(Protocol):
-    """Something that ranks ids."""
-
-    def search(self, text: str, limit: int) -> Sequence[str]: ...
 
 
 def rank(cases: Iterable[EvalCase], ranker: Ranker, text: Text = "query") -> Rankings:

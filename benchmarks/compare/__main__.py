@@ -2,34 +2,38 @@
 
     make compare BENCH_DIR=DIR
     python -m benchmarks.compare --bench-dir DIR [--sizes 100,1000] [--sets everyday,metatool]
+                                 [--systems Haystack] [--again]
 
-Every system is measured in a process of its own, one after the other. Writes docs/compare.json,
-the tables of docs/compare.md, and docs/compare.svg.
+Every figure is measured by a process of its own, one after the other, and kept in
+docs/compare.json at once: a run that was stopped goes on where it was. What was measured of the
+same version is not measured again, but with `--again`. Writes the tables of docs/compare.md, of
+README.md, and docs/compare.svg.
 """
 
-import json
 import os
-import subprocess
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
-from platform import python_version
-from typing import Any
 
+from benchmarks.compare.cells import MOST_SECONDS, Cell, Kept, measure
 from benchmarks.compare.chart import drawn
-from benchmarks.compare.report import cost_table, quality_table, summary, versions_line
+from benchmarks.compare.child import EMBEDDER
+from benchmarks.compare.report import (
+    cost_table,
+    embedder_line,
+    empty_table,
+    quality_table,
+    summary,
+    versions_line,
+)
 from benchmarks.compare.systems import SYSTEMS, versions
 from benchmarks.folder import VARIABLE, NoBench, add_bench_dir, bench_dir
 from benchmarks.markdown import put
 
 DOCS = Path(__file__).parents[2] / "docs"
 SIZES = (100, 1_000, 10_000)
-SETS = ("everyday", "azure_mcp_2025", "mcpproxy_golden", "metatool")
-MOST_SECONDS = 300
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
-"""Threads that wait for each other compute too, and it is CPU that is counted."""
+SETS = ("everyday", "azure_mcp_2025", "mcpproxy_golden", "metatool", "toolret_sub")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -37,63 +41,53 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add_bench_dir(parser)
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="numbers of tools")
     parser.add_argument("--sets", default=",".join(SETS), help="the sets whose requests are asked")
+    parser.add_argument("--systems", default="", help="those whose name has one of these words")
+    parser.add_argument("--again", action="store_true", help="measure what is there already, too")
     parser.add_argument("--draw", action="store_true", help="only make the page anew")
+    parser.add_argument("--most-seconds", type=int, default=MOST_SECONDS, help="for one figure")
     said = parser.parse_args(arguments)
-    kept = DOCS / "compare.json"
+    kept = Kept.read(DOCS / "compare.json")
     try:
         if not said.draw:
             os.environ[VARIABLE] = str(bench_dir(said.bench_dir, os.environ))
-            measured = measure(said.sizes.split(","), said.sets.split(","))
-            kept.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+            _measure_all(said, kept)
     except NoBench as error:
         parser.error(str(error))
-    write(json.loads(kept.read_text(encoding="utf-8")))
+    write(kept)
 
 
-def measure(sizes: Sequence[str], sets: Sequence[str]) -> dict[str, Any]:
-    """All figures by system, with the date and the versions."""
-    figures = {
-        name: {
-            "quality": {each: _child(name, "quality", each) for each in sets},
-            "cost": {size: _child(name, "cost", size) for size in sizes},
-        }
-        for name in SYSTEMS
-    }
-    now = datetime.now(UTC).date().isoformat()
-    return {"date": now, "python": python_version(), "versions": versions(), "systems": figures}
+def _measure_all(said: Namespace, kept: Kept) -> None:
+    installed = {**versions(), EMBEDDER: "0.1.0"}
+    for cell in _cells(said):
+        version = installed[cell.package]
+        if said.again or not kept.has(cell, version):
+            figures = measure(cell, said.most_seconds)
+            kept.keep(cell, version, figures)
+            print(cell, figures, file=sys.stderr, flush=True)
 
 
-def write(measured: dict[str, Any]) -> None:
+def _cells(said: Namespace) -> Sequence[Cell]:
+    """Those of one set or size together, so that they are measured in the same hour."""
+    words = [word for word in said.systems.lower().split(",") if word]
+    names = [name for name in SYSTEMS if not words or any(word in name.lower() for word in words)]
+    sets, sizes = said.sets.split(","), said.sizes.split(",")
+    return [
+        *([] if words else [Cell(EMBEDDER, "cost", sizes[0])]),
+        *(Cell(name, "cost", size) for size in sizes if size for name in names),
+        *(Cell(name, "find", each) for each in sets if each for name in names),
+    ]
+
+
+def write(kept: Kept) -> None:
     """The tables and the picture of the page."""
     page = DOCS / "compare.md"
-    put(page, "versions", versions_line(measured))
-    put(page, "quality", quality_table(measured))
-    put(page, "cost", cost_table(measured))
-    put(DOCS.parent / "README.md", "compare", summary(measured))
-    (DOCS / "compare.svg").write_text(drawn(measured), encoding="utf-8")
-
-
-def _child(name: str, task: str, what: str) -> dict[str, Any]:
-    """What a process of its own tells; the last line of its complaint where it fails."""
-    command = [sys.executable, "-m", "benchmarks.compare.child", name, task, what]
-    try:
-        done = subprocess.run(  # noqa: S603 - ourselves
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=MOST_SECONDS,
-            env=os.environ | ONE_THREAD,
-        )
-    except subprocess.TimeoutExpired:
-        told: dict[str, Any] = {"failed": f"more than {MOST_SECONDS} s"}
-    else:
-        failed = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        told = (
-            json.loads(done.stdout.splitlines()[-1]) if not done.returncode else {"failed": failed}
-        )
-    print(f"{name}, {task} {what}: {told}", file=sys.stderr, flush=True)
-    return told
+    put(page, "versions", versions_line(kept))
+    put(page, "quality", quality_table(kept))
+    put(page, "empty", empty_table(kept))
+    put(page, "cost", cost_table(kept))
+    put(page, "embedder", embedder_line(kept))
+    put(DOCS.parent / "README.md", "compare", summary(kept))
+    (DOCS / "compare.svg").write_text(drawn(kept), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from math import log10
-from typing import Any
+
+from benchmarks.compare.cells import Cell, Kept
+from benchmarks.compare.sets import EVERYDAY
+from benchmarks.compare.systems import SYSTEMS
 
 WIDTH, ROW, HEAD, LABEL, NUMBER = 760, 26, 34, 200, 56
 STYLE = """
@@ -14,17 +17,16 @@ svg{--paper:#fff;--ink:#24292f;--pale:#57606a;--ours:#1b6ca8;--others:#a9b4c0}
 """
 
 
-def drawn(measured: Mapping[str, Any]) -> str:
+def drawn(kept: Kept) -> str:
     """The picture. What was not measured is not drawn."""
-    systems = measured["systems"]
-    size = max(next(iter(systems.values()))["cost"], key=int)
+    size = kept.of("cost")[-1]
     covered = {
-        name: 100 * (each["quality"]["everyday"].get("within_5") or 0)
-        for name, each in systems.items()
+        name: 100 * kept.figures(Cell(name, "find", EVERYDAY)).get("english", 0) for name in SYSTEMS
     }
-    cpu = {name: 1000 * (each["cost"][size].get("search") or 0) for name, each in systems.items()}
-    first = list(_panel(0, "Everyday requests: needs covered within 5, %", covered, linear=True))
-    height = HEAD + ROW * len(systems) + 10
+    cpu = {name: 1000 * kept.figures(Cell(name, "cost", size)).get("search", 0) for name in SYSTEMS}
+    found = "Everyday requests in English: needs covered within 5, %"
+    first = list(_panel(0, found, covered, linear=True))
+    height = HEAD + ROW * len(SYSTEMS) + 10
     title = f"CPU of one search among {int(size):,} tools, ms (logarithmic; less is better)"
     second = list(_panel(height, title, cpu, linear=False))
     body = "\n".join([*first, *second])

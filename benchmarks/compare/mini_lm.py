@@ -96,5 +96,5 @@ def _heads(state: Array) -> Array:
 
 def _gelu(value: Array) -> Array:
     """By its usual approximation, which needs no error function."""
-    inner = np.float32(0.7978845608) * (value + np.float32(0.044715) * value**3)
+    inner = np.float32(0.7978845608) * (value + np.float32(0.044715) * value * value * value)
     return np.float32(0.5) * value * (1 + np.tanh(inner))
