@@ -9,6 +9,7 @@ from typing import Annotated, Any, cast
 import typer
 from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.segment import Segment
 from rich.text import Text
 
 WIDEST = 1_000_000
@@ -182,9 +183,12 @@ def _taken(places: Iterable[int], widths: Mapping[int, int]) -> int:
     return sum(widths[place] + len(GAP) for place in places)
 
 
-def _uncut(line: str, style: str = "") -> Text:
-    """A line that goes on beyond the edge rather than being cut or folded."""
-    return Text(line, style, no_wrap=True, overflow="ignore")
+def _uncut(line: str, style: str = "") -> Text | Segment:
+    """A line that goes on beyond the edge rather than being cut or folded.
+
+    One without a style is ready to be written: rich would look through each letter of it.
+    """
+    return Text(line, style, no_wrap=True, overflow="ignore") if style else Segment(f"{line}\n")
 
 
 def _one_line(value: object) -> str:
