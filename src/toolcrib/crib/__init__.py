@@ -27,7 +27,7 @@
 `searcher`             one search: the index, the rules, what use teaches, remarks about servers
 `unavailable_servers`  configured servers whose tools cannot be had; `server_purposes` finds them
 `sessions`             opens sessions; `capability_reader` reads skills and agents for callers
-`crib_events`          the events of searches and reveals
+`crib_events`          the events of searches, programs and reveals
 
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway, the dashboard and the commands reach past the programs' side
