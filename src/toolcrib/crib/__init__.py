@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         searcher_of,
         signatures_in,
         stores_in,
+        tools_of_program,
         tracer_in,
         use_history_of,
     )
@@ -70,6 +71,7 @@ else:
                 "searcher_of",
                 "signatures_in",
                 "stores_in",
+                "tools_of_program",
                 "tracer_in",
                 "use_history_of",
             ),
@@ -97,6 +99,7 @@ __all__ = [
     "signatures_in",
     "stores_in",
     "tenant_settings",
+    "tools_of_program",
     "tracer_in",
     "use_history_of",
 ]

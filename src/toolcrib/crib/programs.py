@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Collection, Iterable, Mapping
 from secrets import token_bytes
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -52,6 +52,17 @@ class CribPrograms:
     def check(self, text: str, caller: Caller) -> ProgramCheck:
         """Whether a program can be run; see `Crib.check_program`."""
         return self._programs.check(text, self._inventory.restricted(caller), self._limits)
+
+    def tools_of(self, text: str, handle: str, caller: Caller) -> Collection[str]:
+        """The names of the tools that a program may call, or one that waits under a handle.
+
+        Raises `ConfigError` without the extra, and `StoreError`.
+        """
+        program.engine_version()
+        known = self._inventory.restricted(caller)
+        if handle:
+            return self._programs.names_in_suspended(handle, known)
+        return self._programs.names_in(text, known)
 
     async def run(
         self,
