@@ -405,7 +405,7 @@ def test_a_call_whose_command_leaves_is_cancelled(
 
     monkeypatch.setattr(Crib, "call", lasting)
 
-    def interrupted(_connection: Any, lines: Any, _approve: Any) -> None:
+    def interrupted(_connection: Any, _lines: Any, _approve: Any, _do: str) -> None:
         operator_client._send(_connection, {"go": True})
         assert leave.wait(HANG_S)
         raise KeyboardInterrupt
@@ -462,3 +462,127 @@ def test_servers_are_shown_as_they_were_known_if_the_gateway_hangs(
             assert "\na  " in ran.out
 
     gateway.beside(scenario)
+
+
+BOTH = "first = await a.echo()\nawait a.echo()\nfirst['pid']"
+RUNS = [
+    ["--check", "both.py"],
+    ["--check", "both.py", "--json"],
+    ["--check", "wrong.py"],
+    ["wrong.py"],
+    ["wrong.py", "--json"],
+    ["fails.py"],
+    ["fails.py", "--json"],
+    ["words.py"],
+    ["words.py", "--json"],
+    ["--resume", "nothing-waits"],
+    ["--resume", "nothing-waits", "--json"],
+]
+PROGRAMS = {
+    "both.py": BOTH,
+    "wrong.py": "await a.ecco()",
+    "fails.py": "print('so far')\nawait a.fail()",
+    "words.py": "found = await a.echo()\nprint(sorted(found))\n'said'",
+    "pays.py": "await a.echo()\n'done'",
+    "reads.py": "await tools.read_file(path='pays.py')",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, program in PROGRAMS.items():
+        (tmp_path / name).write_text(program)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_program_is_run_by_the_gateway(gateway: Gateway, opened: list[GlobalOptions]):
+    async def scenario(daemon: Daemon, command: Command) -> None:
+        outcome = await daemon.serving.crib.call("mcp_a_echo", {})
+        ran = await command("run", "both.py", "--json")
+        assert ran.code == 0, ran.err
+        assert ran.json["value"] == outcome.structured["pid"], "the server that runs already"  # type: ignore[index]
+        assert [each["effect"] for each in ran.json["calls"]] == ["done", "done"]
+
+    gateway.beside(scenario)
+    assert not opened
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_comes_of_a_program_is_told_alike(gateway: Gateway, opened: list[GlobalOptions]):
+    by_gateway: list[tuple[object, ...]] = []
+
+    async def scenario(_daemon: Daemon, command: Command) -> None:
+        by_gateway.extend([said(await command("run", *words)) for words in RUNS])
+
+    gateway.beside(scenario)
+    assert not opened
+    alone = [said(gateway.run("run", *words)) for words in RUNS]
+    for words, with_it, without in zip(RUNS, by_gateway, alone, strict=True):
+        assert with_it == without, words
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_program_waits_at_the_gateway_and_goes_on_there_or_here(
+    gateway: Gateway, opened: list[GlobalOptions]
+):
+    gateway.live.write_settings('skills = ["skills"]', '[approval]\nservers = "ask"\n')
+    written = gateway.live.settings.read_text()
+    gateway.live.settings.write_text(written.replace('":memory:"', '"catalog.db"'))
+    gateway.live.write({"a": entry(permission={"*": "dangerous"})})
+    handles: list[str] = []
+
+    async def scenario(_daemon: Daemon, command: Command) -> None:
+        for _ in range(2):
+            waits = await command("run", "pays.py", "--json")
+            assert waits.json["error"]["code"] == "approval_needed", waits.err
+            handles.append(waits.json["suspended"])
+        again = await command("run", "--resume", handles[0])
+        assert f"Go on with it: toolcrib run --resume {handles[0]}" in again.err
+        done = await command("run", "--resume", handles[0], "--yes")
+        assert (done.code, done.out) == (0, "done\n"), done.err
+        gone = await command("run", "--resume", handles[0], "--yes")
+        assert "no program waits under this handle" in gone.err
+
+    gateway.beside(scenario)
+    assert not opened
+    done = gateway.run("run", "--resume", handles[1], "--yes")
+    assert (done.code, done.out) == (0, "done\n"), done.err
+    assert len(opened) == 1
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_person_at_the_terminal_is_asked_about_the_calls_of_a_program(
+    gateway: Gateway, opened: list[GlobalOptions], monkeypatch: pytest.MonkeyPatch
+):
+    gateway.live.write_settings('skills = ["skills"]', '[approval]\nservers = "ask"\n')
+    gateway.live.write({"a": entry(permission={"*": "dangerous"})})
+    asked: list[str] = []
+
+    def ask(request: dict[str, Any]) -> bool:
+        asked.append(request["name"])
+        return True
+
+    monkeypatch.setattr("toolcrib.cli.call.at_terminal", lambda: True)
+    monkeypatch.setattr("toolcrib.cli.call._ask", ask)
+
+    async def scenario(_daemon: Daemon, command: Command) -> None:
+        assert (await command("run", "pays.py")).code == 0
+
+    gateway.beside(scenario)
+    assert asked == ["mcp_a_echo"]
+    assert not opened
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_program_that_names_a_function_is_run_here(gateway: Gateway, opened: list[GlobalOptions]):
+    gateway.live.settings.write_text(
+        gateway.live.settings.read_text().replace("builtin_tools = false", "builtin_tools = true")
+    )
+
+    async def scenario(_daemon: Daemon, command: Command) -> None:
+        assert "await a.echo()" in (await command("run", "reads.py")).out
+
+    gateway.beside(scenario)
+    assert len(opened) == 1

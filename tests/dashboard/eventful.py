@@ -29,7 +29,7 @@ def hostile_event(kind: EventKind, text: str) -> Event:
     names = [text] * 12
     facts = {
         "hits": names,
-        "tools": names if kind == "reveal" else 3,
+        "tools": names if kind in ("reveal", "program") else 3,
         "of": text,
         "confidence": text,
         "verdict": text,
@@ -42,6 +42,9 @@ def hostile_event(kind: EventKind, text: str) -> Event:
         "protocol": text,
         "tokens": text,
         "repaired": text,
+        "calls": text,
+        "failed": text,
+        "kept": text,
     }
     return Event(
         *(time.time(), kind, text, text, text, text, text, 0.5, text, text), facts=facts, query=text

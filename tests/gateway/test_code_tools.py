@@ -24,6 +24,7 @@ from tests.gateway.clients import (
 from tests.waiting import until_async
 from tests.workshop import ListedSource
 from toolcrib.access import Scope
+from toolcrib.crib import recipes_of
 from toolcrib.gateway.code_tool_definitions import CODE_TOOLS
 from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.gateway.tool_list import CODE_TOOLS_LISTED
@@ -310,6 +311,47 @@ def test_one_question_to_the_person_at_the_client_covers_a_program(era: Era):
     assert "mcp_shop_cancel_order twice (dangerous)" in questions[0]
     assert "await shop.cancel_order(number=2)" in questions[0]
     assert [call.arguments for call in shop.source.reached] == [{"number": 1}, {"number": 2}]
+
+
+def test_a_program_that_worked_is_proposed_and_only_the_operator_saves_it(shop: Workshop, era: Era):
+    desk = recipes_of(shop.crib)
+    for each in desk.proposals():
+        desk.discard(each.id)
+
+    async def run() -> None:
+        async with connected(shop.server(principal()), era) as client:
+            for program in (LOOK, "1 / 0", "await shop.nothing()", f"{LOOK}\nprint('no word')"):
+                purpose = "" if "no word" in program else "Look the order up\u202e"
+                await client.call_tool("tool_run", {"program": program, "propose": purpose})
+            listed = await client.list_tools()
+            assert [tool.name for tool in listed.tools] == [
+                "tool_search",
+                "tool_run",
+                "tool_result",
+            ]
+
+    asked(run)
+    [proposal] = desk.proposals()
+    assert (proposal.program, proposal.caller) == (LOOK, "ann@default")
+    assert proposal.purpose == "Look the order up"
+    assert not desk.recipes(), "nothing can be called before the operator saves it"
+    assert desk.accept(proposal.id, "looked_up").permission_kind == "read"
+    assert not desk.proposals()
+    desk.remove("looked_up")
+
+
+def test_who_may_only_search_proposes_nothing(shop: Workshop):
+    reader = Principal("bob", Profile(mode="code"), may_call=False)
+
+    async def run() -> None:
+        async with connected(shop.server(reader)) as client:
+            given = {"program": LOOK, "propose": "Look it up"}
+            assert error_of(await client.call_tool("tool_run", given))["code"] == "not_allowed"
+
+    asked(run)
+    assert [
+        each for each in recipes_of(shop.crib).proposals() if each.caller.startswith("bob")
+    ] == []
 
 
 def test_a_run_that_is_cancelled_cancels_its_calls(shop: Workshop):

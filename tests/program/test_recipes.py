@@ -357,3 +357,24 @@ def test_a_no_to_one_call_of_a_recipe_is_an_error_there(place: Place):
     assert refused.error
     assert "was not approved" in refused.error.message
     assert (asked, names(shop)) == (["pay"], ["look"])
+
+
+def test_an_older_file_is_the_recipe_that_it_was_and_passes_the_same_gates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Who can write there brings back what the operator once agreed to, and no more."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    shop = made_shop()
+    file = tmp_path / "state" / "toolcrib" / "recipes" / "restock.json"
+    with Crib(Settings(**{**QUIET, "store": str(tmp_path / "catalog.db")})) as crib:
+        crib.add_source(shop)
+        saved(crib)
+        older = file.read_bytes()
+        saved(crib, program="await shop.look(at=place)\nplace + times")
+        assert called(crib).content == 5
+        file.write_bytes(older)
+        recipes_of(crib).refresh()
+        assert called(crib).content == 6
+        assert names(shop)[-2:] == ["look", "sell"]
+        relist(crib, shop, description="Sell the whole shop")
+        assert code(called(crib)) == "changed"

@@ -56,10 +56,10 @@ def call_command(
     options: GlobalOptions = context.obj
     given = sys.stdin.read() if arguments == STDIN else arguments
     asked = {"name": name, "arguments": given, "timeout_s": timeout_s}
-    approve, place = _approve(yes=yes), gateway_to_ask(options)
+    approve, place = approve_here(yes=yes), gateway_to_ask(options)
     outcome: Mapping[str, Any] | None = None
     if place is not None:
-        outcome = gateway.call_by_daemon(place, warn_of, approve, **asked)
+        outcome = gateway.call_by_daemon(place, "call", warn_of, approve, **asked)
     if outcome is None:
         with options.crib() as crib:
             outcome = _call(crib, approve, **asked)
@@ -75,25 +75,22 @@ def _call(crib: "Crib", approve: Approve | None, **asked: Any) -> Mapping[str, A
     import asyncio
     from dataclasses import asdict
 
-    approver = _approver(approve) if approve else None
-    return asdict(asyncio.run(crib.call(**asked, approver=approver)))
+    return asdict(asyncio.run(crib.call(**asked, approver=approver_of(approve))))
 
 
-def _approve(*, yes: bool) -> Approve | None:
+def approve_here(*, yes: bool) -> Approve | None:
     """Who approves: `--yes`, else the person at the terminal, else nobody."""
     if yes:
         return lambda _request: True
     return _ask if at_terminal() else None
 
 
-def approver_here(*, yes: bool) -> "Approver | None":
-    """Who approves calls that this process makes: the same; None if nobody is there."""
-    approve = _approve(yes=yes)
-    return _approver(approve) if approve else None
-
-
-def _approver(approve: Approve) -> "Approver":
+def approver_of(approve: Approve | None) -> "Approver | None":
+    """The same for calls that this process makes."""
     from dataclasses import asdict
+
+    if approve is None:
+        return None
 
     async def approver(request: "ApprovalRequest", /) -> bool:
         return approve(asdict(request))

@@ -25,7 +25,7 @@ from toolcrib.wiring import open_events
 EVENT_LINES = 30
 MOST_AT_ONCE = 10_000
 MOST_NAMED = 3
-TIMED = frozenset[EventKind]({"search", "call", "list", "server", "client"})
+TIMED = frozenset[EventKind]({"search", "call", "program", "list", "server", "client"})
 
 
 OfServer = Annotated[
@@ -39,6 +39,7 @@ class EventKindName(StrEnum):
 
     search = "search"
     call = "call"
+    program = "program"
     list = "list"
     reveal = "reveal"
     approval = "approval"
@@ -263,8 +264,9 @@ def _about(event: Event) -> str:
         case "search":
             asked = f'"{event.query}" ' if event.query else ""
             return f"{asked}→ {_named(facts.get('hits'))}"
-        case "reveal":
-            return _named(facts.get("tools"))
+        case "reveal" | "program":
+            calls = f"{facts.get('calls', 0)} calls: " if event.kind == "program" else ""
+            return f"{calls}{_named(facts.get('tools'))}"
         case "list":
             return f"{facts.get('tools', 0)} tools, {facts.get('sent', 0)} tokens"
         case "definition":

@@ -27,7 +27,7 @@
 `searcher`             one search: the index, the rules, what use teaches, remarks about servers
 `unavailable_servers`  configured servers whose tools cannot be had; `server_purposes` finds them
 `sessions`             opens sessions; `capability_reader` reads skills and agents for callers
-`crib_events`          the events of searches and reveals
+`crib_events`          the events of searches, programs and reveals
 
 What a stage needs of the settings it gets from `toolcrib.wiring`. No rule of search, of rights or
 of approval is made here. The gateway, the dashboard and the commands reach past the programs' side
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         searcher_of,
         signatures_in,
         stores_in,
+        tools_of_program,
         tracer_in,
         use_history_of,
     )
@@ -70,6 +71,7 @@ else:
                 "searcher_of",
                 "signatures_in",
                 "stores_in",
+                "tools_of_program",
                 "tracer_in",
                 "use_history_of",
             ),
@@ -97,6 +99,7 @@ __all__ = [
     "signatures_in",
     "stores_in",
     "tenant_settings",
+    "tools_of_program",
     "tracer_in",
     "use_history_of",
 ]

@@ -1,22 +1,26 @@
-"""The events of a crib: searches, and what conversations reveal. The stages know of none."""
+"""The events of a crib: searches, programs, reveals of conversations. The stages know of none."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolcrib.model import Event, Json, SpanRecord, read_traceparent, read_tracestate, trace_id
 from toolcrib.observe import child_of
 from toolcrib.search import parse_query
+from toolcrib.strict_json import canonical_json
+from toolcrib.text import estimate_tokens
 
 if TYPE_CHECKING:
     from toolcrib.execute import Caller
     from toolcrib.model import Answer, ConversationTokens
     from toolcrib.observe import Record
+    from toolcrib.program import ProgramOutcome
     from toolcrib.session import Reveals
 
+MOST_NAMED = 20
 NOTHING_FOUND = "nothing_found"
 
 
@@ -73,6 +77,43 @@ class SearchRecord:
             parent,
             read_tracestate(origin.trace_state),
             facts=facts,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRecord:
+    """A program that ran, or went on. `known` are the tools that there are."""
+
+    outcome: ProgramOutcome
+    caller: Caller
+    known: Container[str]
+    at: float
+    seconds: float
+    resumed: bool
+
+    def event(self) -> Event:
+        """What is kept of it: names and figures, and nothing that the program has written."""
+        outcome, origin = self.outcome, self.caller.origin
+        calls, error, content = outcome.calls, outcome.error, outcome.content
+        text = content if isinstance(content, str) else canonical_json(content)
+        named = dict.fromkeys(call.tool for call in calls if call.tool in self.known)
+        return Event(
+            self.at,
+            "program",
+            self.caller.id,
+            origin.client,
+            origin.conversation,
+            seconds=self.seconds,
+            code=error.code if error else "",
+            trace=trace_id(read_traceparent(origin.trace)),
+            facts={
+                "calls": len(calls),
+                "failed": sum(call.effect != "done" for call in calls),
+                "tools": list[Json](named)[:MOST_NAMED],
+                "kept": sum(call.size for call in calls),
+                "tokens": estimate_tokens(text) if content is not None else 0,
+                "resumed": self.resumed,
+            },
         )
 
 

@@ -5,7 +5,7 @@ Nobody else is promised what is here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from toolcrib.crib.crib import Crib
@@ -56,6 +56,11 @@ def searcher_of(crib: Crib) -> Searcher:
 def signatures_in(crib: Crib, names: Iterable[str], caller: Caller) -> Mapping[str, ToolSignature]:
     """Tools as typed functions; not those that the caller may not call."""
     return _stages(crib).programs.signatures(caller, names)
+
+
+def tools_of_program(crib: Crib, program: str, handle: str, caller: Caller) -> Collection[str]:
+    """The tools that a program may call, or one that waits; see `CribPrograms.tools_of`."""
+    return _stages(crib).programs.tools_of(program, handle, caller)
 
 
 def recipes_of(crib: Crib) -> RecipeDesk:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Awaitable, Collection, Iterable, Mapping
 from secrets import token_bytes
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from toolcrib import program
+from toolcrib.crib.crib_events import ProgramRecord
 from toolcrib.errors import UnknownTool
 from toolcrib.pool import entry_names
 from toolcrib.wiring import program_limits_of
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from toolcrib.crib.inventory import Inventory
     from toolcrib.execute import Caller
     from toolcrib.model import Call, Outcome
+    from toolcrib.observe import EventLog
     from toolcrib.program import (
         ProgramCheck,
         ProgramLimits,
@@ -32,9 +35,14 @@ class CribPrograms:
     """What runs programs is made by the first of them. Safe to share between threads."""
 
     def __init__(
-        self, inventory: Inventory, calls: Calls, stores: FileStores | ReplicaStores
+        self,
+        inventory: Inventory,
+        calls: Calls,
+        stores: FileStores | ReplicaStores,
+        events: EventLog,
     ) -> None:
         self._inventory = inventory
+        self._events = events
         self._calls = calls
         self._stores = stores
         self._made: Programs | None = None
@@ -44,6 +52,17 @@ class CribPrograms:
     def check(self, text: str, caller: Caller) -> ProgramCheck:
         """Whether a program can be run; see `Crib.check_program`."""
         return self._programs.check(text, self._inventory.restricted(caller), self._limits)
+
+    def tools_of(self, text: str, handle: str, caller: Caller) -> Collection[str]:
+        """The names of the tools that a program may call, or one that waits under a handle.
+
+        Raises `ConfigError` without the extra, and `StoreError`.
+        """
+        program.engine_version()
+        known = self._inventory.restricted(caller)
+        if handle:
+            return self._programs.names_in_suspended(handle, known)
+        return self._programs.names_in(text, known)
 
     async def run(
         self,
@@ -56,8 +75,8 @@ class CribPrograms:
     ) -> ProgramOutcome:
         """Run a program; see `Crib.run`."""
         known, limits = self._inventory.restricted(caller), limits or self._limits
-        outcome = await self._programs.run(text, known, limits, listeners)
-        return await self._calls.door.paged(outcome, caller) if paged else outcome
+        going = self._programs.run(text, known, limits, listeners)
+        return await self._ended(going, caller, paged=paged, resumed=False)
 
     async def resume(
         self,
@@ -70,8 +89,21 @@ class CribPrograms:
     ) -> ProgramOutcome:
         """Go on with one that waits; see `Crib.resume`."""
         known, limits = self._inventory.restricted(caller), limits or self._limits
-        outcome = await self._programs.resume(handle, known, limits, listeners)
-        return await self._calls.door.paged(outcome, caller) if paged else outcome
+        going = self._programs.resume(handle, known, limits, listeners)
+        return await self._ended(going, caller, paged=paged, resumed=True)
+
+    async def _ended(
+        self, going: Awaitable[ProgramOutcome], caller: Caller, *, paged: bool, resumed: bool
+    ) -> ProgramOutcome:
+        """The outcome as it is wanted, told to whoever looks on."""
+        at, began = time.time(), time.perf_counter()
+        outcome = await going
+        seconds = time.perf_counter() - began
+        outcome = await self._calls.door.paged(outcome, caller) if paged else outcome
+        known = self._inventory.pool.entries
+        record = ProgramRecord(outcome, caller, known, at, seconds, resumed)
+        self._events.append_later("program", record.event)
+        return outcome
 
     def signature(self, name: str, caller: Caller) -> str:
         """A tool as a typed function; see `Crib.signature`."""

@@ -83,7 +83,7 @@ class Stages:
         self.searcher = Searcher(inventory, self._live_index, self.advice, self.events, tracer)
         self.reader = CapabilityReader(inventory, self.advice)
         self.calls = Calls(inventory, stores, self.advice, self.events, tracer)
-        self.programs = CribPrograms(inventory, self.calls, stores)
+        self.programs = CribPrograms(inventory, self.calls, stores, self.events)
         self.recipes = Recipes(inventory, self.programs.seal_key, self.programs.make)
         self.sessions = Sessions(inventory, self._live_index, self._host, self.events.append)
         self.operator = Operator(

@@ -34,7 +34,7 @@ from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
     from toolcrib.gateway.binding import Binding
-    from toolcrib.gateway.command_queries import answer_query, await_vectors
+    from toolcrib.gateway.command_queries import answer_query, await_vectors, program_reply
     from toolcrib.gateway.daemon_log import log_file
     from toolcrib.gateway.daemon_process import run_daemon
     from toolcrib.gateway.file_watcher import stamps_of
@@ -56,7 +56,7 @@ else:
         __name__,
         {
             "binding": ("Binding",),
-            "command_queries": ("answer_query", "await_vectors"),
+            "command_queries": ("answer_query", "await_vectors", "program_reply"),
             "daemon_log": ("log_file",),
             "daemon_process": ("run_daemon",),
             "file_watcher": ("stamps_of",),
@@ -97,6 +97,7 @@ __all__ = [
     "log_file",
     "open_gateway",
     "profile_named",
+    "program_reply",
     "query_daemon",
     "run_daemon",
     "serve_stdio",

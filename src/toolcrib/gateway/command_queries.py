@@ -17,6 +17,7 @@ from toolcrib.access import Scope
 from toolcrib.crib import HOST, Crib, inventory_of, searcher_of
 from toolcrib.model import Entry, Hit, Json, JsonObject, Query, State, ToolInfo
 from toolcrib.pool import remedy
+from toolcrib.program import ProgramCheck, ProgramOutcome
 from toolcrib.search import ALTERNATIVES, AS_SET
 from toolcrib.text import token_counter
 
@@ -134,11 +135,25 @@ def _hit_at_rest(hit: Hit) -> Hit:
     return replace(hit, state="asleep", remedy=remedy("asleep", hit.source_id))
 
 
+def _check(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
+    return program_reply(crib.check_program(asked["program"]))
+
+
+def program_reply(value: ProgramCheck | ProgramOutcome) -> JsonObject:
+    """What is known of a program, or came of it, with the names of all fields."""
+    plain = asdict(value)  # it leaves named tuples as lists
+    for key in ("tools", "problems", "calls"):
+        if key in plain:
+            plain[key] = [each._asdict() for each in getattr(value, key)]
+    return plain
+
+
 QUERIES: Mapping[str, Callable[[Crib, Mapping[str, Any], OnWait], JsonObject]] = {
     "search": _search,
     "why": _why,
     "show": _show,
     "list": _list,
+    "check": _check,
 }
 """Each by its command."""
 WATCHED: Mapping[str, Callable[[Crib, Mapping[str, Any], OnWait], JsonObject]] = {

@@ -15,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from toolcrib import errors
 from toolcrib.connect import NEEDS_UNIX, DaemonFiles, DaemonInfo, can_have_daemon
 from toolcrib.errors import ConfigError
 
@@ -163,15 +164,17 @@ def watch_daemon(files: DaemonFiles) -> Generator[Mapping[str, Any]]:
 
 def call_by_daemon(
     files: DaemonFiles,
+    do: str,
     on_ready: Callable[[Mapping[str, Any]], None],
     approve: Approve | None,
     **more: "Json",
 ) -> "JsonObject | None":
-    """The outcome of a call that the running daemon makes; None if it does not, for certain.
+    """The outcome of a call or a program at the running daemon; None if it makes none, for sure.
 
-    `on_ready` is called before the tool may be reached, with what there is to warn of; `approve` is
-    asked where the rules want a person's leave. Once the daemon was told to go, there is an
-    outcome: if it does not come, it is one that says so.
+    `do` is "call" or "run". `on_ready` is called before a tool may be reached, with what there is
+    to warn of; `approve` is asked where the rules want a person's leave. Once the daemon was told
+    to go, there is an outcome: if it does not come, it is one that says so. Raises what a crib
+    would raise.
     """
     with suppress(OSError), _of_our_version(files) as connection:
         if connection is not None:
@@ -179,7 +182,7 @@ def call_by_daemon(
             _send(
                 connection,
                 {
-                    "do": "call",
+                    "do": do,
                     "environment": Environment.of_process()._asdict(),
                     "asks": asks,
                     **more,
@@ -189,14 +192,14 @@ def call_by_daemon(
                 match next(lines, None):
                     case {"told": {"ready": dict(about)}}:
                         on_ready(about)
-                        return _call_outcome(connection, lines, approve)
+                        return _call_outcome(connection, lines, approve, do)
                     case _:
                         return None
     return None
 
 
 def _call_outcome(
-    connection: socket.socket, lines: Iterator["Json"], approve: Approve | None
+    connection: socket.socket, lines: Iterator["Json"], approve: Approve | None, do: str
 ) -> "JsonObject | None":
     """Let the call be made, and answer what is asked meanwhile."""
     with suppress(OSError):
@@ -210,18 +213,22 @@ def _call_outcome(
                     continue
                 case {"done": {"outcome": dict(outcome)}}:
                     return outcome
+                case {"done": {"error": str(problem), "error_kind": str(kind)}}:
+                    raise getattr(errors, kind, errors.ToolcribError)(problem)
                 case {"done": {"declined": True}}:
                     return None  # it was told too late, and has done nothing
                 case _:
                     break
-    return _lost()
+    return _lost(do)
 
 
-def _lost() -> "JsonObject":
-    """The outcome of a call that nobody knows the outcome of."""
+def _lost(do: str) -> "JsonObject":
+    """The outcome of a call, or of a program, that nobody knows the outcome of."""
     from toolcrib.model import CallError, Outcome  # noqa: PLC0415 - seldom, and no small thing
+    from toolcrib.program import ProgramOutcome  # noqa: PLC0415 - the same
 
-    return asdict(Outcome(error=CallError("connection_lost", "call", LOST, effect="unknown")))
+    made = ProgramOutcome if do == "run" else Outcome
+    return asdict(made(error=CallError("connection_lost", "call", LOST, effect="unknown")))
 
 
 def installed_version() -> str:

@@ -1,10 +1,11 @@
-"""What the commands that look at the pool, or call a tool, ask of a running daemon.
+"""What the commands that look at the pool, call a tool or run a program ask of a running daemon.
 
 A daemon answers a command only as far as it would answer the same without it. It declines, and the
 command does the work itself, if the files of the settings are broken or have changed in a way that
 takes a reload, if a variable that counts is set for one of the two and not for the other, or if the
-tool is a function, which acts in the folder and the environment of whoever calls it. What the
-dashboard asks (`WATCHED`) is what the daemon itself would say, and is never declined.
+tool, or one that the program may call, is a function: it acts in the folder and the environment of
+whoever calls it. What the dashboard asks (`WATCHED`) is what the daemon itself would say, and is
+never declined.
 
     command                          daemon
        │ {"do": "call", ...}            │
@@ -24,16 +25,22 @@ from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from toolcrib.crib import Crib, inventory_of
+from toolcrib.crib import HOST, Crib, inventory_of, tools_of_program
 from toolcrib.errors import ToolcribError
-from toolcrib.execute import ApprovalRequest
-from toolcrib.gateway.command_queries import OUTSIDE, QUERIES, WATCHED, answer_query
+from toolcrib.execute import ApprovalRequest, Approver
+from toolcrib.gateway.command_queries import (
+    OUTSIDE,
+    QUERIES,
+    WATCHED,
+    answer_query,
+    program_reply,
+)
 from toolcrib.gateway.operator_client import ALIVE_S, DECLINED, Environment
 from toolcrib.gateway.quotas import Overloaded, Quota, RequestLimiter
 from toolcrib.gateway.serving_state import ServingState
-from toolcrib.model import Json, JsonObject, Outcome
+from toolcrib.model import Json, JsonObject
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import missing_variables
 
@@ -76,20 +83,26 @@ def command_handlers(daemon: CommandedDaemon) -> Mapping[str, CommandHandler]:
 
         return answer
 
-    async def call(request: Mapping[str, Any], asker: Asker) -> Json:
-        crib = daemon.serving.crib
-        is_ours = await says_the_same(daemon, request) and await asyncio.to_thread(
-            _runs_outside, crib, str(request["name"])
-        )
-        if not is_ours:
+    def acting(act: _Act) -> CommandHandler:
+        async def answer(request: Mapping[str, Any], asker: Asker) -> Json:
+            crib = daemon.serving.crib
+            is_ours = await says_the_same(daemon, request) and await asyncio.to_thread(
+                act.runs_outside, crib, request
+            )
+            if not is_ours:
+                return DECLINED
+            with suppress(Overloaded), _counted(daemon.request_limiter):
+                asker.report({"ready": about(crib)})
+                if await _may_go(asker):
+                    return await _while_alive(_made(crib, act, request, asker), asker)
             return DECLINED
-        with suppress(Overloaded), _counted(daemon.request_limiter):
-            asker.report({"ready": about(crib)})
-            if await _may_go(asker):
-                return await _while_alive(_call(crib, request, asker), asker)
-        return DECLINED
 
-    return {"call": call, **{what: query(what) for what in (*QUERIES, *WATCHED)}}
+        return answer
+
+    return {
+        **{what: acting(act) for what, act in _ACTS.items()},
+        **{what: query(what) for what in (*QUERIES, *WATCHED)},
+    }
 
 
 async def _may_go(asker: Asker) -> bool:
@@ -171,8 +184,48 @@ async def _answered(crib: Crib, what: str, request: Mapping[str, Any], asker: As
     return {**about(crib), "reply": reply}
 
 
-def _runs_outside(crib: Crib, name: str) -> bool:
-    """Whether whatever this name may mean runs in a process of its own, or is nothing at all."""
+class _Act(NamedTuple):
+    """What a daemon does for a command.
+
+    `runs_outside`: whether all that it may reach has a process of its own, or is nothing at all.
+    """
+
+    runs_outside: Callable[[Crib, Mapping[str, Any]], bool]
+    make: Callable[[Crib, Mapping[str, Any], Approver | None], Awaitable[JsonObject]]
+
+
+def _calls_outside(crib: Crib, request: Mapping[str, Any]) -> bool:
+    return _is_outside(crib, str(request["name"]))
+
+
+async def _call(crib: Crib, request: Mapping[str, Any], approver: Approver | None) -> JsonObject:
+    outcome = await crib.call(
+        request["name"], request["arguments"], timeout_s=request["timeout_s"], approver=approver
+    )
+    return asdict(outcome)
+
+
+def _program_calls_outside(crib: Crib, request: Mapping[str, Any]) -> bool:
+    try:
+        names = tools_of_program(crib, str(request["program"]), str(request["handle"]), HOST)
+    except ToolcribError:  # the command says what is wrong
+        return False
+    return all(_is_outside(crib, name) for name in names)
+
+
+async def _run(crib: Crib, request: Mapping[str, Any], approver: Approver | None) -> JsonObject:
+    if handle := str(request["handle"]):
+        return program_reply(await crib.resume(handle, approver=approver))
+    return program_reply(await crib.run(str(request["program"]), approver=approver))
+
+
+_ACTS: Mapping[str, _Act] = {
+    "call": _Act(_calls_outside, _call),
+    "run": _Act(_program_calls_outside, _run),
+}
+
+
+def _is_outside(crib: Crib, name: str) -> bool:
     found = inventory_of(crib).current().candidates(name)
     return all(entry.source in OUTSIDE for entry in found)
 
@@ -188,8 +241,8 @@ async def _while_alive(work: Awaitable[JsonObject], asker: Asker) -> JsonObject:
     return task.result()
 
 
-async def _call(crib: Crib, request: Mapping[str, Any], asker: Asker) -> JsonObject:
-    """Make the call. Nobody is left to hear of it once the asker has gone: then it is cancelled."""
+async def _made(crib: Crib, act: _Act, request: Mapping[str, Any], asker: Asker) -> JsonObject:
+    """What came of it. Nobody is left to hear of it once the asker has gone: it is cancelled."""
     answers = asyncio.Queue[bool]()
 
     async def approve(asked: ApprovalRequest, /) -> bool:
@@ -201,18 +254,14 @@ async def _call(crib: Crib, request: Mapping[str, Any], asker: Asker) -> JsonObj
             answers.put_nowait(said.get("approved") is True)
         calling.cancel()
 
-    calling: asyncio.Task[Outcome] = asyncio.create_task(
-        crib.call(
-            request["name"],
-            request["arguments"],
-            timeout_s=request["timeout_s"],
-            approver=approve if request["asks"] else None,
-        )
-    )
+    made = act.make(crib, request, approve if request["asks"] else None)
+    calling: asyncio.Future[JsonObject] = asyncio.ensure_future(made)
     listening = asyncio.create_task(listen())
     try:
         await asyncio.wait({calling})
-        return {} if calling.cancelled() else {"outcome": asdict(calling.result())}
+        return {} if calling.cancelled() else {"outcome": calling.result()}
+    except ToolcribError as error:
+        return {"error": str(error), "error_kind": type(error).__name__}
     finally:
         listening.cancel()
         calling.cancel()

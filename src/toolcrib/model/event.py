@@ -5,6 +5,7 @@ search      -           nothing_found                     how long it took
 call        the tool    that of the error                 the same
 list        -           -                                 the same
 reveal      -           -                                 -
+program     -           that of the error                 the same
 approval    the tool    asked, allowed, denied, expired   -
 definition  the tool    changed, unreviewed, approved,    -
                         rejected
@@ -18,7 +19,15 @@ from typing import Final, Literal, NamedTuple
 from toolcrib.model.capability import JsonObject
 
 EventKind = Literal[
-    "search", "call", "list", "reveal", "approval", "definition", "server", "client"
+    "search",
+    "call",
+    "program",
+    "list",
+    "reveal",
+    "approval",
+    "definition",
+    "server",
+    "client",
 ]
 
 FINE_CODES: Final = frozenset(

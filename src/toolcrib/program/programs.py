@@ -102,6 +102,15 @@ class Programs:
         """The groups in which there is anything for this caller."""
         return ToolTable(self._host.groups(), caller).group_names()
 
+    def names_in(self, program: str, caller: Caller) -> Collection[str]:
+        """The tools that a program may call, by its words; it is not checked."""
+        return {each.tool.name for each in self._read(program, caller).mentioned.tools}
+
+    def names_in_suspended(self, handle: str, caller: Caller) -> Collection[str]:
+        """Those of a program that waits; none if none does. Raises `StoreError`."""
+        kept = self._host.suspensions.look(handle, caller.id)
+        return {each.name for each in kept.functions.values()} if kept else ()
+
     def check(self, program: str, caller: Caller, limits: ProgramLimits) -> ProgramCheck:
         """The verdict on a program. Nothing of it is run, and nothing is called."""
         return self._checked(self._read(program, caller), caller, limits)

@@ -12,7 +12,7 @@ from toolcrib.model import FINE_CODES, Event, Json
 MOST_WORDS = 90
 MOST_NAMED = 3
 MINUTES_FROM_S = 100.0
-TIMED = ("search", "call", "list", "server", "client")
+TIMED = ("search", "call", "program", "list", "server", "client")
 ENDED = {
     "nothing_found": "nothing found",
     "": "ok",
@@ -61,6 +61,8 @@ def about(event: Event) -> h.Node:
             return named(names_of(facts.get("tools")))
         case "list":
             return f"{count(facts.get('tools'))} of {count(facts.get('of'))} tools listed"
+        case "program":
+            return [f"{count(facts.get('calls'))} calls: ", *named(names_of(facts.get("tools")))]
         case "client":
             name = event.client or "a client"
         case "definition":

@@ -30,6 +30,7 @@ DONE = {
     "search": "searched",
     "reveal": "was shown",
     "call": "called",
+    "program": "ran a program with",
     "list": "listed tools",
     "client": "",
     "approval": "asked about",
@@ -112,6 +113,15 @@ def _facts(event: Event, starts: Sequence[Event]) -> Mapping[str, h.Node]:
                 "Repaired": _repaired(facts.get("repaired")),
                 "Server": spelt_short(event.server) if event.server else None,
                 "Its start": _start(event, starts),
+                "Took": took(event),
+            }
+        case "program":
+            kept, tokens = facts.get("kept"), facts.get("tokens")
+            return {
+                "Ended": ended(event),
+                "Calls": f"{count(facts.get('calls'))}, {count(facts.get('failed'))} not done",
+                "Stayed with it": f"{count(kept)} characters" if kept else None,
+                "Came back": f"about {count(tokens)} tokens" if tokens else None,
                 "Took": took(event),
             }
         case "reveal":
