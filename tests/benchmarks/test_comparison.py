@@ -142,5 +142,5 @@ def test_the_front_page_gives_no_mean_of_half_the_sets(tmp_path: Path):
 def test_the_picture_is_well_formed_and_leaves_out_what_was_not_measured(tmp_path: Path):
     picture = ET.fromstring(drawn(made_up(tmp_path / "kept.json")))
     said = [each.text for each in picture.iter() if each.tag.endswith("text")]
-    assert said.count(BUNDLED) == 2
+    assert said.count(BUNDLED) == 3
     assert HAYSTACK not in said
