@@ -6,7 +6,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from toolcrib.sources.mcp.client.round_trips import outcome_of
-from toolcrib.sources.mcp.client.senders import is_plain
+from toolcrib.sources.mcp.jsonrpc import is_plain_result
 
 TEXT = {"type": "text", "text": "a"}
 PLAIN: list[dict[str, Any]] = [
@@ -37,10 +37,10 @@ UNUSUAL: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("result", PLAIN)
 def test_a_plain_result_has_the_outcome_that_a_model_gives_it(result: dict[str, Any]):
-    assert is_plain(result)
+    assert is_plain_result(result)
     assert outcome_of(result, "s") == outcome_of(CallToolResult.model_validate(result), "s")
 
 
 @pytest.mark.parametrize("result", UNUSUAL)
 def test_all_else_is_left_to_the_models(result: dict[str, Any]):
-    assert not is_plain(result)
+    assert not is_plain_result(result)
