@@ -155,7 +155,7 @@ class TextTable:
 
     def _row(
         self, row: Sequence[str], widths: Mapping[int, int], places: Sequence[int]
-    ) -> Iterator[Text]:
+    ) -> Iterator[Text | Segment]:
         """A name that is too long for its column stands above all else of the row."""
         if cell_len(row[0]) > widths[0]:
             yield _uncut(row[0])
@@ -171,7 +171,9 @@ class TextTable:
             filled.append(space + cells[place] if is_number else cells[place] + space)
         return GAP.join(filled).rstrip()
 
-    def _record(self, row: Sequence[str], places: Sequence[int], screen: Console) -> Iterator[Text]:
+    def _record(
+        self, row: Sequence[str], places: Sequence[int], screen: Console
+    ) -> Iterator[Text | Segment]:
         """The name, and below it all else, each with its label."""
         yield _uncut(row[0], "bold")
         cells = (f"{self._head[place]} {row[place]}" for place in places[1:] if row[place])

@@ -12,6 +12,7 @@ from importlib.resources.abc import Traversable
 from io import BytesIO
 from pathlib import Path
 from struct import unpack_from
+from typing import Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
@@ -53,7 +54,7 @@ def load_readings(folder: Traversable) -> Mapping[str, TextReading]:
 
 def save_readings(readings: Mapping[str, TextReading], folder: Path) -> None:
     """Write what the model in a folder has read."""
-    named = {
+    named: dict[str, Any] = {
         f"{text}.{part}": value
         for text, reading in readings.items()
         for part, value in zip(PARTS, reading, strict=True)
