@@ -103,9 +103,11 @@ def test_a_closed_crib_is_freed_with_all_that_it_holds():
     crib = Crib()
     crib.add(len_of)
     assert crib.search("length")
-    parts = [ref(crib), ref(crib._inventory), ref(crib._inventory.pool), ref(crib._live_index)]
+    stages = crib._stages
+    held = (crib, stages, stages.inventory, stages.inventory.pool, stages._live_index)
+    parts = [ref(each) for each in held]
     crib.close()
-    del crib
+    del crib, stages, held
     gc.collect()
     assert not any(each() for each in parts)
 
