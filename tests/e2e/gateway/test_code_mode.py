@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from benchmarks.hosts import OVER, results_of_codex
 from tests.e2e.gateway.running import Gateway, gateway_over
+from tests.e2e.gateway.test_hosts import APPROVED, run_codex
 from tests.e2e.gateway.visits import ERAS, VISITORS, Called, Door, python_client, text_of
 from tests.sources.mcp.faking import left_of, nothing_left
 from tests.waiting import HANG_S
+from toolcrib.testing import CallTool, Say
 
 SETTINGS = '[gateway]\nmode = "code"\n[call]\npage_tokens = 200\n'
 FIXED = ["tool_search", "tool_run", "tool_result"]
@@ -74,6 +77,31 @@ def search_run_and_read(visitor: str, era: str, door: Door) -> None:
 @pytest.mark.parametrize("visitor", VISITORS)
 def test_clients_search_run_and_read_on(visitor: str, era: str, way: str, running: Gateway):
     search_run_and_read(visitor, era, running.connect() if way == "connect" else running.http())
+
+
+@pytest.mark.clients
+def test_codex_searches_runs_a_program_and_reads_its_result(running: Gateway, tmp_path: Path):
+    """It asks nobody: its own question about `tool_run` is answered in its settings."""
+    program = (
+        "import asyncio\n"
+        'made = await asyncio.gather(*[ledger.add_entry(text=f"codex {n}") for n in (1, 2)])\n'
+        'f"{len(made)} entries of codex"'
+    )
+    turns = [
+        CallTool("tool_search", {"queries": ["add an entry to the ledger"]}),
+        CallTool("tool_run", {"program": "await ledger.add_entry(txt='x')"}),
+        CallTool("tool_run", {"program": program}),
+        Say(OVER),
+    ]
+    model = run_codex(running.connect(), turns, tmp_path, f"required = true\n{APPROVED}")
+    assert [request.refusal for request in model.requests if request.refusal] == []
+    assert model.is_over
+    found, refused, said = results_of_codex(model)
+    assert "async def ledger.add_entry(*, text: str)" in found
+    assert "bad_program" in refused or "does not match any known parameter" in refused
+    assert "2 entries of codex" in said
+    written = (running.folder / "ledger.txt").read_text().split("\n")
+    assert sorted(line for line in written if "codex" in line) == ["codex 1", "codex 2"]
 
 
 @pytest.mark.parametrize(("era", "way"), [(ERAS[0], "http"), (ERAS[1], "connect")])
