@@ -119,7 +119,8 @@ class McpSource:
 
         It covers the listing, by its version; the decisions, by their seals; and the configuration.
         """
-        self._last_stamp = self._stamp(self._memory.version(), self.trust.mark())
+        sure = not self._memory.is_in_doubt
+        self._last_stamp = self._stamp(self._memory.version(), self.trust.mark()) if sure else ""
         return self._last_stamp
 
     def revision(self) -> str:

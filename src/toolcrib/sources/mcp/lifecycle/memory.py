@@ -145,7 +145,8 @@ class ServerMemory:
             for _ in range(MOST_LOOKS):
                 mark = self.trust.version()
                 as_decided = mark is not None and mark == loaded.mark
-                if as_decided and loaded.judged is loaded.known:
+                is_sure = as_decided and not loaded.judgement.problem
+                if is_sure and loaded.judged is loaded.known:
                     break
                 loaded.judgement = self.trust.judge(
                     loaded.known, loaded.judgement, as_decided=as_decided
@@ -153,6 +154,12 @@ class ServerMemory:
                 # Judging may decide something: then it is looked at once more.
                 loaded.mark, loaded.judged = mark, loaded.known
             return loaded
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether decisions could not be read when this was judged last."""
+        loaded = self._loaded
+        return loaded is not None and bool(loaded.judgement.problem)
 
     def judge(self) -> ServerJudgement:
         """How what is known is judged by now; see `look`."""

@@ -141,10 +141,12 @@ class ListingFreshness:
 
     async def _follow_reviews(self) -> None:
         last, waits = self._memory.trust.version(), True
+        doubt: str | None = None  # whether there was any when it was listed is not known here
         while waits:
             await asyncio.sleep(REVIEW_EVERY_S)
             now = await asyncio.to_thread(self._memory.trust.version)
-            if now != last:
+            before, doubt = doubt, (await asyncio.to_thread(self._memory.judge)).problem
+            if now != last or before != doubt:
                 last = now
                 waits = (await asyncio.to_thread(self._memory.judge)).held()
                 self._on_change()
