@@ -26,14 +26,11 @@ def drawn(kept: Kept) -> str:
     }
     cpu = {name: 1000 * kept.figures(Cell(name, "cost", size)).get("search", 0) for name in SYSTEMS}
     means = {name: mean or 0 for name, mean in published_means(kept).items()}
+    searching = f"CPU of one search among {int(size):,} tools, ms (logarithmic; less is better)"
     panels = (
         ("Everyday requests in English: needs covered within 5, %", covered, True),
         ("Published sets, their mean: needs covered within 5, %", means, True),
-        (
-            f"CPU of one search among {int(size):,} tools, ms (logarithmic; less is better)",
-            cpu,
-            False,
-        ),
+        (searching, cpu, False),
     )
     height = HEAD + ROW * len(SYSTEMS) + 10
     body = "\n".join(
