@@ -156,6 +156,8 @@ def fields_with_defaults() -> Iterator[tuple[type, str]]:
     filled = (SearchRules, ArmWeights, CallPolicy, Rulebook, AppRules, AppTimeouts)
     for stage in (*filled, Deferral, ProgramLimits, SessionOptions):
         for field in dataclasses.fields(stage):
+            if not field.init:
+                continue  # nobody sets it
             missing = dataclasses.MISSING
             if field.default is not missing or field.default_factory is not missing:
                 yield stage, field.name
