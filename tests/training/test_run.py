@@ -17,7 +17,12 @@ import pytest
 from toolcrib.embed.bundled.embedder import START, load_tokenizer, many_texts_network
 from toolcrib.embed.bundled.network import Network
 from toolcrib.embed.bundled.onnx import OnnxNetwork
-from toolcrib.embed.bundled.weights import QUERY_WEIGHTS, load_query_weights, load_weights
+from toolcrib.embed.bundled.weights import (
+    QUERY_WEIGHTS,
+    READINGS,
+    load_query_weights,
+    load_weights,
+)
 from training import tiny
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +62,7 @@ def test_a_tiny_model_is_made_by_one_command_and_runs(tmp_path):
     run(tmp_path)
     assert times(SHIPPED) == before
     model = tmp_path / "tiny/made/src/toolcrib/embed/bundled/model"
-    assert times(model).keys() == before.keys() - {QUERY_WEIGHTS}
+    assert times(model).keys() == before.keys() - {QUERY_WEIGHTS, READINGS}
     written = tmp_path / "tiny/made/tests/embed/bundled/reference.json"
     rows = json.loads(written.read_text(encoding="utf-8"))
     assert any(row["numbers"] for row in rows)
