@@ -4,41 +4,26 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.gateway.daemons import INITIALIZE, files_in, request, rpc, with_token
 from tests.gateway.tenancy import (
-    KEY_VARIABLE,
     WORDS,
     Gateway,
     Site,
     gateway,
     result_of,
     run,
-    site_at,
 )
-from tests.postgres import KEY
 from tests.waiting import until_async
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import KeyTerms, ask_daemon
 from toolcrib.gateway.tenants import check_tenants
 from toolcrib.settings import Settings
-from toolcrib.store.postgres import DatabaseAddress
 
 LEGACY = {"MCP-Protocol-Version": "2025-11-25"}
-
-
-@pytest.fixture
-def site(
-    new_address: DatabaseAddress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Site]:
-    monkeypatch.setenv(KEY_VARIABLE, KEY.hex())
-    with site_at(new_address, tmp_path) as site:
-        yield site
 
 
 async def ask(site: Site, do: str, **more: Any) -> Any:

@@ -5,7 +5,6 @@ import gc
 import json
 import tracemalloc
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from weakref import ref
 
@@ -13,24 +12,13 @@ import pytest
 
 from benchmarks.observe_world import made_up_tools
 from benchmarks.replicas.tenant_seed import list_tools
-from tests.gateway.tenancy import KEY_VARIABLE, Gateway, Site, gateway, run, site_at
-from tests.postgres import KEY
+from tests.gateway.tenancy import Gateway, Site, gateway, run
 from tests.waiting import until_async
 from toolcrib.crib import Crib
 from toolcrib.gateway.closed_cribs import ClosedCribs
 from toolcrib.gateway.tenants import OpenTenant
-from toolcrib.store.postgres import DatabaseAddress
 
 TOOLS = 2_000
-
-
-@pytest.fixture
-def site(
-    new_address: DatabaseAddress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Site]:
-    monkeypatch.setenv(KEY_VARIABLE, KEY.hex())
-    with site_at(new_address, tmp_path) as site:
-        yield site
 
 
 def tenant_of(at: Gateway, name: str) -> OpenTenant | None:

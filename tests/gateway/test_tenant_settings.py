@@ -1,27 +1,13 @@
 """A tenant goes by settings of its own, and takes them while it is open."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tests.gateway.daemons import call
-from tests.gateway.tenancy import KEY_VARIABLE, Gateway, Site, gateway, run, site_at
-from tests.postgres import KEY
+from tests.gateway.tenancy import Gateway, Site, gateway, run
 from tests.waiting import until_async
 from toolcrib.gateway import KeyTerms
-from toolcrib.store.postgres import DatabaseAddress
 
 READING = b'[gateway.profiles.reading]\nkinds = ["read"]\n'
-
-
-@pytest.fixture
-def site(
-    new_address: DatabaseAddress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Site]:
-    monkeypatch.setenv(KEY_VARIABLE, KEY.hex())
-    with site_at(new_address, tmp_path) as site:
-        yield site
 
 
 async def answered(at: Gateway, key: str, profile: str) -> str:

@@ -9,12 +9,10 @@ import pytest
 
 from tests.gateway.daemons import bare, call
 from tests.gateway.oauth.provider import Provider, free_port
-from tests.gateway.tenancy import KEY_VARIABLE, Site, gateway, run, site_at
-from tests.postgres import KEY
+from tests.gateway.tenancy import Site, gateway, run
 from toolcrib.gateway import keys_in
 from toolcrib.gateway.credentials import AccessDenied, Authenticator
 from toolcrib.gateway.oauth.person import Person
-from toolcrib.store.postgres import DatabaseAddress
 
 ISSUED: dict[str, Any] = {
     "groups": frozenset({"*"}),
@@ -31,15 +29,6 @@ def provider(tmp_path: Path) -> Iterator[Provider]:
     provider = Provider(tmp_path)
     with provider.running():
         yield provider
-
-
-@pytest.fixture
-def site(
-    new_address: DatabaseAddress, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Site]:
-    monkeypatch.setenv(KEY_VARIABLE, KEY.hex())
-    with site_at(new_address, tmp_path) as site:
-        yield site
 
 
 def test_a_person_is_of_the_tenant_that_their_token_names(site: Site, provider: Provider):
