@@ -150,10 +150,14 @@ class PostgresServer:
 
 
 def ended_with_this_process(process: int, folder: Path) -> subprocess.Popen[Any]:
-    """What ends a process and removes its folder when this one ends, however that ends."""
-    end = f"read _; kill -QUIT {process}; sleep 1; rm -rf '{folder}'"
+    """What ends a process and removes its folder when this one ends, however that ends.
+
+    What a script starts in the background ignores SIGQUIT, and so may the process.
+    """
+    end = f"read _; kill -QUIT {process}; sleep 1; kill -KILL {process}; rm -rf '{folder}'"
     # Its input ends when this process does.
-    return subprocess.Popen(["/bin/sh", "-c", end], stdin=subprocess.PIPE)
+    silent = subprocess.DEVNULL  # the second signal mostly finds nobody
+    return subprocess.Popen(["/bin/sh", "-c", end], stdin=subprocess.PIPE, stderr=silent)
 
 
 def free_port() -> int:
