@@ -27,7 +27,6 @@ class Collector:
 
     def __init__(self) -> None:
         self._aside = 0
-        self._added = 0
         self._looks_at_all = False
 
     def start(self) -> None:
@@ -55,16 +54,18 @@ class Collector:
         self._looks_at_all = True
 
     def _look_on(self, phase: str, found: dict[str, Any]) -> None:
-        """After a full collection; called by whichever thread has come to one."""
+        """After a full collection; called by whichever thread has come to one.
+
+        Counts what is set aside and never asks for it (`gc.get_objects`): whoever holds a tuple
+        that another thread is still filling makes that thread fail with a `SystemError`.
+        """
         if phase != "stop" or found["generation"] != _OLDEST:
             return
-        if self._looks_at_all:
-            gc.freeze()
-            self._aside, self._added, self._looks_at_all = gc.get_freeze_count(), 0, False
-            return
-        self._added += len(gc.get_objects(generation=_OLDEST))
         gc.freeze()
-        if self._added > GROWTH * self._aside:
+        count = gc.get_freeze_count()
+        if self._looks_at_all:
+            self._aside, self._looks_at_all = count, False
+        elif count > (1 + GROWTH) * self._aside:
             self._look_at_all()
 
 
