@@ -109,7 +109,7 @@ class ServerConfig:
     | `install_timeout_s` | for a package runner such as npx; `start_timeout_s` begins after that |
     | `inherits` | the variables of ours that all servers are given, where they are set |
     | `description` | by it the server is found while its tools are unavailable |
-    | `is_own` | it stands in our own file, or in the program that uses us |
+    | `is_own` | it stands in our own file, or in the program that uses us; in no other file |
     """
 
     id: str
@@ -131,7 +131,7 @@ class ServerConfig:
     enabled_tools: tuple[str, ...] | None = None
     disabled_tools: tuple[str, ...] = ()
     description: str = ""
-    is_own: bool = False
+    is_own: bool = True
 
     def enables(self, tool: str) -> bool:
         """Whether the operator lets the tool be found and called at all."""
