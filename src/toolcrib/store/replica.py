@@ -321,6 +321,11 @@ class ReplicaStores:
         return self._remote.events
 
     @property
+    def has_events(self) -> bool:
+        """As the protocol says."""
+        return True
+
+    @property
     def logins(self) -> LoginStore:
         """As the protocol says."""
         return self._remote.logins
