@@ -143,3 +143,20 @@ def test_file_tools_refuse_the_rules(run: Run):
         refused = run("call", tool, arguments, "--yes", "--json").json["error"]
         assert refused, tool
     assert written()
+
+
+@pytest.mark.parametrize(
+    ("elicitation", "told"),
+    [
+        ("", "Your own clients ask you, if they can. Other calls wait for you"),
+        ("all", "whoever makes a call may approve it"),
+        ("none", "No client asks. Each call waits for you"),
+    ],
+)
+def test_ask_says_who_will_be_asked(fake: Run, tmp_path: Path, elicitation: str, told: str):
+    config = tmp_path / "settings.toml"
+    config.write_text(f'[approval]\nelicitation = "{elicitation}"\n' if elicitation else "")
+    said = fake("--config", str(config), "ask", "fake/echo").out
+    assert told in " ".join(said.split())
+    assert "toolcrib approvals list" in said
+    assert "approvals list" not in fake("allow", "fake/echo").out
