@@ -205,8 +205,8 @@ class ProgramSettings(Section):
     at_once: int = setting(
         default=8,
         gt=0,
-        description="How many programs run side by side. Each has a process of its own; others"
-        " wait for one.",
+        description="How many programs run side by side, of one caller at most half. Each has a"
+        " process of its own; others wait for one.",
     )
     timeout_s: float = setting(
         default=300.0,
