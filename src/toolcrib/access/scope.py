@@ -1,11 +1,12 @@
 """The scope of a caller, and why it keeps an entry from them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Literal
 
+from toolcrib.api_arguments import several
 from toolcrib.model import Entry, EntryTraits, Kind, PermissionKind, State
 from toolcrib.names import PatternIndex, any_bars, any_grants, source_names
 
@@ -40,7 +41,8 @@ class Scope:
     `allowed`: what this caller may have, by name. `sources`: from which sources, by their ids, or
     by their kinds where they have none. `permissions`: of which permission kinds. For these three
     None allows everything, and an empty set allows nothing. `packaged`: whether the tools that come
-    with Toolcrib are allowed. `bound`: what the caller has already; a search leaves it out.
+    with Toolcrib are allowed. `bound`: what the caller has already; a search leaves it out. Any
+    list of strings may be given. Raises `ConfigError` for one string: it would be read by letters.
     """
 
     internal: frozenset[str] = frozenset()
@@ -50,6 +52,19 @@ class Scope:
     permissions: frozenset[PermissionKind] | None = None
     packaged: bool = True
     bound: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for name, hint in _LISTS.items():
+            given: Iterable[str] | None = getattr(self, name)
+            if given is not None or self.__dataclass_fields__[name].default is not None:
+                listed = frozenset(several(given or (), f"Scope({name}=)", hint))
+                object.__setattr__(self, name, listed)
+
+
+_LISTS: Mapping[str, object] = {
+    **dict.fromkeys(("internal", "excluded", "allowed", "sources", "bound"), str),
+    "permissions": PermissionKind,
+}
 
 
 def why_hidden(entry: Entry, scope: Scope, kinds: frozenset[Kind] = frozenset()) -> FilterVerdict:
