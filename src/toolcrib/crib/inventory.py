@@ -12,13 +12,12 @@ and never an error of whoever reads.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from toolcrib.access import (
@@ -44,7 +43,6 @@ from toolcrib.model import (
     Kind,
     NameFilter,
     TellSpan,
-    ToolInfo,
 )
 from toolcrib.observe import Record, drop
 from toolcrib.pool import EntryCache, EntryTable, FactMaker, Pool, PoolPack
@@ -57,7 +55,6 @@ from toolcrib.sources import (
     WatchableSource,
     apps,
     mcp,
-    public_functions,
     sources_from_settings,
 )
 from toolcrib.system import LastGoodCopies
@@ -67,7 +64,6 @@ from toolcrib.wiring import app_rules_of, mcp_rules_of
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
-    from toolcrib.sources import ToolFacts
     from toolcrib.sources.apps import AppRegistry
     from toolcrib.sources.mcp import McpServers, McpSource, ServerEntry
     from toolcrib.store import Stores
@@ -81,7 +77,8 @@ class Inventory:
     `changing` is held by whoever changes the pool. `stores` has what is known of servers; it is for
     its owner to close. `packs`: where the pool may be found as it was;
     `on_left_pack` is called once that was found to be damaged. `record` hears of what servers do,
-    `tell` of requests to them.
+    `tell` of requests to them. `is_heard`: somebody hears of each change of the pool, so that added
+    functions do not wait for its next use.
     """
 
     def __init__(
@@ -102,8 +99,9 @@ class Inventory:
         self.fleet = Fleet(self.pool, self.changing, self.relist)
         self.unavailable = UnavailableServers(self.fleet)
         self._problems: tuple[str, ...] = ()
-        self._functions = FunctionSource(named_by="program")
+        self._functions = FunctionSource(named_by="program", exchanges=True)
         self._functions_changed = False
+        self.is_heard = False
         self._groups = EntryCache[None, EntryGroups]()
         self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], NameFilter]()
         self._facts = EntryCache[None, tuple[object, PoolFacts]](by_state=False)
@@ -155,39 +153,29 @@ class Inventory:
             self._problems += (problem,)
         _log.warning("%s", problem)
 
-    def add_function(self, function: Callable[..., object], facts: ToolFacts) -> ToolInfo:
-        """Make a function a tool. Raises `NameTaken` and `DeclarationError`."""
+    @contextmanager
+    def changing_functions(self) -> Generator[FunctionSource]:
+        """The functions of the program, to be changed. The pool has them at its next use."""
         with self.changing:
             self._functions_changed = True
-            return self._functions.add(function, **facts)
+            yield self._functions
+            if self.is_heard:
+                self.current()
 
-    def add_functions(
-        self, functions: Sequence[Callable[..., object]], facts: ToolFacts
-    ) -> tuple[ToolInfo, ...]:
-        """Make functions tools, all of them or none; raises the same."""
-        with self.changing:
-            self._functions_changed = True
-            return self._functions.add_several(functions, facts)
-
-    def add_module(self, module: ModuleType, facts: ToolFacts) -> tuple[ToolInfo, ...]:
-        """Make the public functions of a module tools, all of them or none; raises the same."""
-        found = public_functions(module, facts)
-        with self.changing:
-            self._functions_changed = True
-            return self._functions.put_all(found)
-
-    def add_source(self, *sources: Source) -> None:
+    def add_source(self, *sources: Source, instead_of: Sequence[Source] = ()) -> None:
         """Take whole sources in; what is wrong with them is among `problems`."""
         if any(isinstance(source, StampedSource) for source in sources):
             self._look_in_pack()
         with self.changing:
-            self._problems += self.pool.add(*sources)
+            self._problems += self.pool.add(*sources, instead_of=instead_of)
         for source in sources:
             if isinstance(source, WatchableSource):
                 source.watch(partial(self.relist, source))
 
-    def add_mcp(self, server: str | Path | Mapping[str, Json], entry: ServerEntry) -> None:
-        """Take MCP servers in. Raises `ConfigError` and `NameTaken`."""
+    def open_servers(
+        self, server: str | Path | Mapping[str, Json], entry: ServerEntry
+    ) -> McpServers:
+        """MCP servers of the program, for the fleet to take in. Raises `ConfigError`."""
         settings = self.settings
         servers = mcp.McpServers.open_added(
             server,
@@ -198,7 +186,7 @@ class Inventory:
             tell=self._tell,
         )
         self._look_in_pack()
-        self.fleet.add(servers)
+        return servers
 
     def listen(self) -> None:
         """Let apps join from now on. Raises `SourceError` if another process lets them join."""
