@@ -95,29 +95,24 @@ def _for_everyone(entry: Entry, scope: Scope) -> FilterVerdict:
 
 
 def _for_caller(entry: Entry, scope: Scope) -> FilterVerdict:
-    if any_bars(_barring(scope.excluded, entry), entry):
+    if any_bars(_about(scope.excluded, entry), entry):
         return "excluded"
     return "" if _is_allowed(entry, scope) else "no right"
 
 
 def _is_allowed(entry: Entry, scope: Scope) -> bool:
     return (
-        (scope.allowed is None or any_grants(_granting(scope.allowed, entry), entry))
+        (scope.allowed is None or any_grants(_about(scope.allowed, entry), entry))
         and any(allows_source(each, scope) for each in source_names(entry))
         and (scope.permissions is None or entry.permission_kind in scope.permissions)
         and (scope.packaged or not entry.packaged)
     )
 
 
-def _granting(patterns: frozenset[str], entry: Entry) -> frozenset[str]:
+def _about(patterns: frozenset[str], entry: Entry) -> frozenset[str]:
     """Those of many patterns that may be about this entry."""
     few = len(patterns) <= FEW_PATTERNS
-    return patterns if few else _index(patterns).granting(EntryTraits.of(entry))
-
-
-def _barring(patterns: frozenset[str], entry: Entry) -> frozenset[str]:
-    few = len(patterns) <= FEW_PATTERNS
-    return patterns if few else _index(patterns).barring(EntryTraits.of(entry))
+    return patterns if few else _index(patterns).about(EntryTraits.of(entry))
 
 
 @lru_cache(maxsize=64)
