@@ -98,7 +98,7 @@ def _eager_tokens(request: "Request", crib: Crib, counter: TokenCounter) -> int 
 def _request_tokens(request: "Request", session: Session, counter: TokenCounter) -> int:
     tools, note = request(session)
     listed = json.dumps(sdk_json(tools), ensure_ascii=False, separators=(",", ":"))
-    return sum(map(counter.count, filter(None, (listed, note, session.deferred_summary()))))
+    return sum(map(counter.count, filter(None, (listed, note))))
 
 
 Request = Callable[[Session], tuple[Any, str]]
