@@ -18,6 +18,7 @@ FilterVerdict = Literal[
     "not searchable",
     "excluded",
     "no right",
+    "denied",
     "already bound",
     "other kind",
 ]
@@ -41,6 +42,7 @@ class Scope:
     by their kinds where they have none. `permissions`: of which permission kinds. For these three
     None allows everything, and an empty set allows nothing. `packaged`: whether the tools that come
     with Toolcrib are allowed. `bound`: what the caller has already; a search leaves it out.
+    `denied`: what the operator's rules deny, by name, as they are now; a crib sets it.
     """
 
     internal: frozenset[str] = frozenset()
@@ -50,6 +52,7 @@ class Scope:
     permissions: frozenset[PermissionKind] | None = None
     packaged: bool = True
     bound: frozenset[str] = frozenset()
+    denied: frozenset[str] = frozenset()
 
 
 def why_hidden(entry: Entry, scope: Scope, kinds: frozenset[Kind] = frozenset()) -> FilterVerdict:
@@ -82,7 +85,9 @@ def _for_everyone(entry: Entry, scope: Scope) -> FilterVerdict:
 def _for_caller(entry: Entry, scope: Scope) -> FilterVerdict:
     if any_bars(_barring(scope.excluded, entry), entry):
         return "excluded"
-    return "" if _is_allowed(entry, scope) else "no right"
+    if not _is_allowed(entry, scope):
+        return "no right"
+    return "denied" if entry.name in scope.denied else ""
 
 
 def _is_allowed(entry: Entry, scope: Scope) -> bool:
