@@ -13,6 +13,8 @@ from toolcrib.errors import ConfigError
 from toolcrib.model.capability import JsonObject, Kind, PermissionKind, SourceKind, State
 
 Confidence = Literal["high", "medium", "low", "none"]
+ASKS = "a person approves each call"
+"""What is said of a tool whose calls need approval, wherever it is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ class Hit:
     """One search result. `schema` is there for the best few tools and None for the rest.
 
     `often_with` are a few others that are used with it, by declared links and by recorded use.
+    `asks`: the rules want a person to approve each call.
     """
 
     name: str
@@ -121,6 +124,7 @@ class Hit:
     permission_kind: PermissionKind
     schema: JsonObject | None = None
     often_with: tuple[str, ...] = ()
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
