@@ -204,7 +204,8 @@ def event_log_of(settings: Settings, stores: Stores) -> EventLog:
     observe = settings.observe
     opened = (lambda: stores.events) if settings.events_path else None
     counters = EventCounters() if observe.metrics else None
-    return EventLog(opened, keep_queries=observe.keep_queries, counters=counters)
+    spool = settings.events_path.with_name("events.waiting") if settings.events_path else None
+    return EventLog(opened, keep_queries=observe.keep_queries, counters=counters, spool=spool)
 
 
 def tracer_of(settings: Settings, environ: Mapping[str, str]) -> Tracer | None:
