@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias, cast, overload
 
-from toolcrib.api_arguments import check
-from toolcrib.errors import ConfigError
+from toolcrib.api_arguments import check, check_number
 from toolcrib.model.capability import JsonObject, Kind, PermissionKind, SourceKind, State
 
 Confidence = Literal["high", "medium", "low", "none"]
@@ -30,9 +29,7 @@ class Query:
 
     def __post_init__(self) -> None:
         check(self.text, str, "the query", 'an empty one, "", browses')
-        check(self.limit, int | None, "limit=")
-        if self.limit is not None and self.limit < 0:
-            raise ConfigError(f"limit= takes 0 or more, not {self.limit}; None means the setting")
+        check_number(self.limit, 0, "limit=")
 
 
 @dataclass(frozen=True, slots=True)
