@@ -1,14 +1,14 @@
 """What a model reads about the tools that it is not shown.
 
-`note` says how to get at them, `summarize_deferred` what there is, and `stub` is a tool that is
-listed without its parameters.
+`note` says how to get at them, `summarize_deferred` what there is, `index_deferred` the same with a
+line for each, and `stub` is a tool that is listed without its parameters.
 
 All of it depends on the catalog alone. A reveal changes none of it, so that a provider's cache
 holds.
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -16,10 +16,14 @@ from toolcrib.model import Entry, EntryTraits, JsonObject, ToolInfo
 from toolcrib.session.search_tool import RUN_TOOL_NAME, SEARCH_TOOL_NAME
 from toolcrib.text import most_tokens
 
-DeferStyle = Literal["hidden", "stub", "code"]
+DeferStyle = Literal["hidden", "index", "stub", "code"]
 
 STUB_SCHEMA: JsonObject = {"type": "object", "description": f"Call {SEARCH_TOOL_NAME} first."}
 HEADER = f"Tools that wait to be found with `{SEARCH_TOOL_NAME}`, by where they come from:"
+INDEX_HEADER = (
+    f"Tools that wait to be loaded with `{SEARCH_TOOL_NAME}`, by `select:NAME` or in words:"
+)
+ONE_LINE = 100
 
 _NOTES: Mapping[DeferStyle, str] = {
     "hidden": (
@@ -27,6 +31,11 @@ _NOTES: Mapping[DeferStyle, str] = {
         f" `{SEARCH_TOOL_NAME}` with what you need."
         " What it finds is listed from then on; call it by the name that is given."
         " Do not guess the name or the arguments of a tool that is not listed."
+    ),
+    "index": (
+        f"You have more tools than are listed, and each is named below. Call `{SEARCH_TOOL_NAME}`"
+        " with `select:NAME`, or with what you need, before you call one: it has its parameters"
+        " then. Do not guess its arguments."
     ),
     "stub": (
         f"Tools without parameters in this list wait to be loaded. Call `{SEARCH_TOOL_NAME}` with"
@@ -106,9 +115,16 @@ def _largest(sizes: Mapping[str, int], budget: int, header: str) -> str:
     return text
 
 
-def _plain(name: str) -> str:
-    """A stranger's name on one line, and not without end."""
-    return " ".join(name.split())[:64]
+def index_deferred(entries: Iterable[Entry], budget: int) -> str:
+    """Each deferred tool by its name, with what it does; "" if that takes more than the budget."""
+    lines = [f"- {each.name}: {_plain(each.description, ONE_LINE)}" for each in entries]
+    text = "\n".join([INDEX_HEADER, *lines])
+    return text if lines and most_tokens(text) <= budget else ""
+
+
+def _plain(text: str, most: int = 64) -> str:
+    """A stranger's words on one line, and not without end."""
+    return " ".join(text[: most * 8].split())[:most]
 
 
 def stub(tool: ToolInfo) -> ToolInfo:

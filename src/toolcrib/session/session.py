@@ -93,7 +93,7 @@ class Session:
 
     @property
     def style(self) -> DeferStyle:
-        """How deferred tools are shown: hidden, listed as stubs, or called in programs alone."""
+        """How deferred tools are shown: hidden, in a line each, as stubs, or in programs alone."""
         return self._options.style
 
     @property
