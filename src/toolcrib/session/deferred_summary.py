@@ -32,11 +32,6 @@ _NOTES: Mapping[DeferStyle, str] = {
         " What it finds is listed from then on; call it by the name that is given."
         " Do not guess the name or the arguments of a tool that is not listed."
     ),
-    "index": (
-        f"You have more tools than are listed, and each is named below. Call `{SEARCH_TOOL_NAME}`"
-        " with `select:NAME`, or with what you need, before you call one: it has its parameters"
-        " then. Do not guess its arguments."
-    ),
     "stub": (
         f"Tools without parameters in this list wait to be loaded. Call `{SEARCH_TOOL_NAME}` with"
         " `select:NAME`, or with what you need, before you call one: it then has its parameters."
@@ -51,7 +46,7 @@ _NAMES_A_GROUP = (1_000_000, 32, 16, 8, 4, 2, 0)
 
 def note(style: DeferStyle) -> str:
     """How to get at deferred tools, for the system prompt."""
-    return _NOTES[style]
+    return _NOTES.get(style, _NOTES["hidden"])
 
 
 def summarize_deferred(
