@@ -94,3 +94,13 @@ def test_what_was_not_added_cannot_be_removed(run: Run, tmp_path: Path):
     run("add", "alpha", "--no-start", "--", "x")
     assert "nearest: alpha" in str(run("remove", "alpa").error)
     assert f"stands in {other}" in str(run("--mcp-config", str(other), "remove", "b").error)
+
+
+def test_a_look_adds_and_starts_nothing(run: Run):
+    ran = run("add", "fake", "--dry-run", *FAKE_COMMAND)
+    assert ran.code == 0
+    assert '+    "fake": {' in ran.out
+    assert "Nothing was added." in ran.out
+    assert run("add", "fake", "--dry-run", "--json", *FAKE_COMMAND).json["listed"] is None
+    assert isinstance(run("add", "a", "--dry-run", "--url", "nowhere").error, ConfigError)
+    assert not own_servers_file().exists()

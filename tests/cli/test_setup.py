@@ -22,6 +22,12 @@ DESKTOP, CURSOR, CODEX = (
 )
 WORKS = {"command": sys.executable, "args": ["-S", str(FAKE)]}
 BROKEN = {"command": "/no/such/server", "args": [], "env": {"TOKEN": "s3cret-token"}}
+TAKEN = [
+    ("take their place? [Y/n]", "\n"),
+    ("Believe what the servers say of their tools? [Y/n]", "\n"),
+    ("For all of them [allow]", "\n"),
+]
+"""What is asked for a client with servers that are new, and Enter after each."""
 
 
 def write(home: Path, file: str, servers: Mapping[str, Any]) -> Path:
@@ -204,10 +210,8 @@ def test_no_secret_of_any_client_is_shown(run: Run, home: Path):
 
 def test_at_a_terminal_each_client_is_asked_for_and_enter_is_yes(two: tuple[Path, Path]):
     answers = [
-        ("take their place? [Y/n]", "\n"),
+        *TAKEN,
         ("take their place? [Y/n]", "n\n"),
-        ("Believe what the servers say of their tools? [Y/n]", "\n"),
-        ("For all of them [allow]", "\n"),
     ]
     shown = at_terminal("setup", answers=answers)
     desktop, cursor = (json.loads(path.read_text())["mcpServers"] for path in two)
@@ -251,14 +255,57 @@ def test_by_default_all_is_called_as_before(run: Run, home: Path):
 
 
 def test_ctrl_c_at_a_question_loses_nothing(run: Run, two: tuple[Path, Path]):
-    shown = at_terminal(
-        "setup", answers=[("take their place? [Y/n]", "\n"), ("take their place? [Y/n]", "\x03")]
-    )
+    shown = at_terminal("setup", answers=[*TAKEN, ("take their place? [Y/n]", "\x03")])
     assert shown.code == 130
     assert "`toolcrib setup` goes on with the rest" in " ".join(shown.text.split())
     told = run("setup", "--yes", "--json").json
     assert [each["done"] for each in told["clients"]] == [False, True]
     assert {each["server"] for each in told["listed"]} == {"good", "bad"}
+
+
+@pytest.mark.parametrize("asked", [1, 2])
+@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["ctrl-c", "closed"])
+def test_a_question_about_rights_that_is_not_answered_is_asked_again(
+    run: Run, home: Path, asked: int, key: str
+):
+    """Until it is answered, no server is taken over: nothing can be called, and nothing is lost."""
+    path = write(home, DESKTOP, {"good": WORKS})
+    before = path.read_bytes()
+    shown = at_terminal("setup", answers=[*TAKEN[:asked], (TAKEN[asked][0], key)])
+    assert shown.code == 130
+    assert (path.read_bytes(), own_servers_file().exists()) == (before, False)
+    again = at_terminal("setup", answers=[*TAKEN[:2], (TAKEN[2][0], "ask\n")])
+    assert again.code == 0
+    rules = run("rules", "list", "--json").json["rules"]
+    assert [(each["verdict"], each["pattern"]) for each in rules][-1] == ("ask", "good/*")
+
+
+def test_an_answer_for_all_holds_for_the_clients_that_follow(run: Run, home: Path):
+    write(home, DESKTOP, {"good": WORKS})
+    write(home, CURSOR, {"other": {**WORKS, "args": [*WORKS["args"], "x=y"]}})
+    answers = [*TAKEN[:2], (TAKEN[2][0], "ask\n"), TAKEN[0]]
+    assert at_terminal("setup", answers=answers).code == 0
+    rules = run("rules", "list", "--json").json["rules"]
+    assert {each["pattern"] for each in rules} == {"good/*", "other/*"}
+
+
+def test_before_the_first_yes_it_says_who_reaches_what_and_where_secrets_go(run: Run, home: Path):
+    write(home, DESKTOP, {"good": WORKS})
+    shown = " ".join(at_terminal("setup", answers=TAKEN).text.split())
+    before, asked, _ = shown.partition("take their place?")
+    assert asked
+    assert "reaches all servers, not only its own" in before
+    assert f"copied to {own_servers_file()} with the secrets in them (0600" in before
+    assert "reaches all servers" not in run("setup", "--yes").out
+
+
+def test_doubted_servers_leave_with_their_client(run: Run, home: Path):
+    path = write(home, DESKTOP, {"good": WORKS})
+    before = path.read_bytes()
+    at_terminal("setup", answers=[TAKEN[0], (TAKEN[1][0], "n\n"), TAKEN[2]])
+    assert run("import", "--undo", "--yes").code == 0
+    assert path.read_bytes() == before
+    assert json.loads(own_servers_file().read_text())["mcpServers"] == {}
 
 
 def test_ctrl_c_while_servers_start_loses_nothing(run: Run, home: Path, tmp_path: Path):
@@ -268,10 +315,7 @@ def test_ctrl_c_while_servers_start_loses_nothing(run: Run, home: Path, tmp_path
     path = write(home, DESKTOP, {"slow": {"command": str(slow), "args": []}})
     shown = at_terminal(
         "setup",
-        answers=[
-            ("take their place? [Y/n]", "\n"),
-            ("listing the tools of MCP servers", "\x03"),
-        ],
+        answers=[*TAKEN, ("listing the tools of MCP servers", "\x03")],
     )
     assert shown.code == 130
     assert "goes on with the rest" in " ".join(shown.text.split())

@@ -1,11 +1,12 @@
 """The scope of a caller, and why it keeps an entry from them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Literal
 
+from toolcrib.api_arguments import several
 from toolcrib.model import Entry, EntryTraits, Kind, PermissionKind, State
 from toolcrib.names import PatternIndex, any_bars, any_grants, source_names
 
@@ -40,7 +41,8 @@ class Scope:
     `allowed`: what this caller may have, by name. `sources`: from which sources, by their ids, or
     by their kinds where they have none. `permissions`: of which permission kinds. For these three
     None allows everything, and an empty set allows nothing. `packaged`: whether the tools that come
-    with Toolcrib are allowed. `bound`: what the caller has already; a search leaves it out.
+    with Toolcrib are allowed. `bound`: what the caller has already; a search leaves it out. Any
+    list of strings may be given. Raises `ConfigError` for one string: it would be read by letters.
     """
 
     internal: frozenset[str] = frozenset()
@@ -50,6 +52,19 @@ class Scope:
     permissions: frozenset[PermissionKind] | None = None
     packaged: bool = True
     bound: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for name, hint in _LISTS.items():
+            given: Iterable[str] | None = getattr(self, name)
+            if given is not None or self.__dataclass_fields__[name].default is not None:
+                listed = frozenset(several(given or (), f"Scope({name}=)", hint))
+                object.__setattr__(self, name, listed)
+
+
+_LISTS: Mapping[str, object] = {
+    **dict.fromkeys(("internal", "excluded", "allowed", "sources", "bound"), str),
+    "permissions": PermissionKind,
+}
 
 
 def why_hidden(entry: Entry, scope: Scope, kinds: frozenset[Kind] = frozenset()) -> FilterVerdict:
@@ -80,29 +95,24 @@ def _for_everyone(entry: Entry, scope: Scope) -> FilterVerdict:
 
 
 def _for_caller(entry: Entry, scope: Scope) -> FilterVerdict:
-    if any_bars(_barring(scope.excluded, entry), entry):
+    if any_bars(_about(scope.excluded, entry), entry):
         return "excluded"
     return "" if _is_allowed(entry, scope) else "no right"
 
 
 def _is_allowed(entry: Entry, scope: Scope) -> bool:
     return (
-        (scope.allowed is None or any_grants(_granting(scope.allowed, entry), entry))
+        (scope.allowed is None or any_grants(_about(scope.allowed, entry), entry))
         and any(allows_source(each, scope) for each in source_names(entry))
         and (scope.permissions is None or entry.permission_kind in scope.permissions)
         and (scope.packaged or not entry.packaged)
     )
 
 
-def _granting(patterns: frozenset[str], entry: Entry) -> frozenset[str]:
+def _about(patterns: frozenset[str], entry: Entry) -> frozenset[str]:
     """Those of many patterns that may be about this entry."""
     few = len(patterns) <= FEW_PATTERNS
-    return patterns if few else _index(patterns).granting(EntryTraits.of(entry))
-
-
-def _barring(patterns: frozenset[str], entry: Entry) -> frozenset[str]:
-    few = len(patterns) <= FEW_PATTERNS
-    return patterns if few else _index(patterns).barring(EntryTraits.of(entry))
+    return patterns if few else _index(patterns).about(EntryTraits.of(entry))
 
 
 @lru_cache(maxsize=64)

@@ -1,13 +1,13 @@
 """The command `toolcrib setup`: what import, refresh, rules, tokens and doctor do, in one go."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from toolcrib.cli.approval_questions import ApprovalOption, settle_calls
+from toolcrib.cli.approval_questions import ApprovalOption, NewServerRights, print_what_changes
 from toolcrib.cli.client_plans import (
     ChangeReport,
     added_servers,
@@ -56,10 +56,11 @@ def setup_command(
 ) -> None:
     """Set everything up: find your MCP clients, take over their servers, list the tools.
 
-    Shows what would change in each client, and asks. Starts the new servers once to list their
-    tools. Asks what may be called without you. Shows the tokens of each client before and now, and
-    says what to restart. A second run does only what is left to do. Each step names its own
-    command. `toolcrib import --undo` goes back. Exit code 1: something is left to do.
+    Shows what would change in each client, and asks: whether to do it, and what the new servers may
+    do without you. Nothing is written before both are answered. Starts the new servers once to list
+    their tools. Shows the tokens of each client before and now, and says what to restart. A second
+    run does only what is left to do. Each step names its own command. `toolcrib import --undo` goes
+    back. Exit code 1: something is left to do.
 
         toolcrib setup
         toolcrib setup --client cursor --dry-run
@@ -85,24 +86,23 @@ def _set_up(
     if not client and not any(each.path.is_file() for each in client_files()):
         return _show_no_client(consent)
     files = client_files_named(client, None, settings)
-    reports = _take_over(files, options, settings, consent)
+    rights = NewServerRights(settings, approval, consent)
+    reports = _take_over(files, options, settings, consent, rights)
     listed = [] if consent.dry_run else _list(options, reports, consent)
     with options.crib() as crib:
-        chosen = _settle_calls(crib, settings, added_servers(reports), approval, consent)
         counted = _count_tokens(crib, settings, reports)
         query = _query_to_try(crib)
-    if chosen:
-        tell_gateway(options)
     if consent.as_json:
         print_json(
             {
                 "clients": reports,
                 "listed": [each._asdict() for each in listed],
-                "approval": chosen,
+                "approval": rights.chosen,
                 "tokens": [asdict(each) | {"share": each.share} for each in counted],
             }
         )
     else:
+        _show_calls(added_servers(reports), consent)
         _show_tokens(counted)
         _show_next_steps(reports, query, consent)
     return len(reports) == len(files) and not any(each.error for each in listed)
@@ -126,11 +126,15 @@ def _show_no_client(consent: Consent) -> bool:
 
 
 def _take_over(
-    files: list[ClientFile], options: GlobalOptions, settings: Settings, consent: Consent
+    files: list[ClientFile],
+    options: GlobalOptions,
+    settings: Settings,
+    consent: Consent,
+    rights: NewServerRights,
 ) -> list[ChangeReport]:
     if not consent.as_json:
         _head("Clients", "toolcrib import")
-    return list(take_over(files, options, settings, "", consent))
+    return list(take_over(files, options, settings, "", consent, rights))
 
 
 def _list(
@@ -152,18 +156,14 @@ def _list(
     return show_listing(options, names)
 
 
-def _settle_calls(
-    crib: Crib,
-    settings: Settings,
-    added: Sequence[str],
-    approval: ServerApproval | None,
-    consent: Consent,
-) -> Mapping[str, ServerApproval]:
-    if not consent.as_json and not consent.dry_run:
-        _head("Calls", "toolcrib rules list")
-        if not added:
-            print_text("No server is new, so the rules stay as they are.")
-    return settle_calls(crib, added, settings, approval, consent)
+def _show_calls(added: Sequence[str], consent: Consent) -> None:
+    if consent.dry_run:
+        return
+    _head("Calls", "toolcrib rules list")
+    if added:
+        print_what_changes()
+    else:
+        print_text("No server is new, so the rules stay as they are.")
 
 
 def _count_tokens(crib: Crib, settings: Settings, reports: Sequence[ChangeReport]) -> list[Saving]:

@@ -10,12 +10,14 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast, overload
 
 from toolcrib.access import Scope
+from toolcrib.api_arguments import check, several
 from toolcrib.crib import exchange
 from toolcrib.crib.calls import HOST
 from toolcrib.crib.crib_index import CribIndex
 from toolcrib.crib.operator import Operator
 from toolcrib.crib.parts import CribParts
 from toolcrib.crib.stages import Stages
+from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
 from toolcrib.model import (
     Answer,
@@ -60,6 +62,10 @@ class Crib:
     def __init__(
         self, settings: Settings | None = None, *, embedder: Embedder | None = None
     ) -> None:
+        check(settings, Settings | None, "Crib()", "write Crib(Settings(...))")
+        if isinstance(embedder, str | type):
+            remedy = 'name one by Settings(embed={"embedder": ...})'
+            raise ConfigError(f"embedder= takes an object that embeds, not {embedder!r}; {remedy}")
         settings = settings or default_settings(os.environ)
         self._stages = Stages(settings, CribParts(settings), embedder, owns_parts=True)
 
@@ -221,7 +227,7 @@ class Crib:
 
         `scope` limits what may be found; without one, that of the caller does.
         """
-        query = Query(text, limit, frozenset(kinds))
+        query = Query(text, limit, frozenset(several(kinds, "kinds=", Kind)))
         return self._stages.searcher.search(query, caller=caller, scope=scope)
 
     def explain(

@@ -47,7 +47,7 @@ from toolcrib.model import (
 from toolcrib.observe import Record, drop
 from toolcrib.pool import EntryCache, EntryTable, FactMaker, Pool, PoolPack
 from toolcrib.search import PoolFacts, StoredFacts, facts_of, facts_version
-from toolcrib.settings import Settings
+from toolcrib.settings import Settings, with_own_servers
 from toolcrib.sources import (
     FunctionSource,
     Source,
@@ -124,9 +124,16 @@ class Inventory:
 
     def take(self, settings: Settings) -> None:
         """Go on by these settings, and by what the files with MCP servers say now."""
-        found = mcp.read_servers(settings.mcp_config, LastGoodCopies(settings.state_folder))
-        self.settings = settings
-        self.fleet.take(found, mcp_rules_of(settings))
+        with self.changing:  # of two at once, the later one has read the later files
+            found = mcp.read_servers(settings.mcp_config, LastGoodCopies(settings.state_folder))
+            self.settings = settings
+            self.fleet.take(found, mcp_rules_of(settings))
+
+    def take_documents(self) -> None:
+        """Have the servers that the files say now, which came from the shared store just before."""
+        with self.changing:
+            settings = self.settings
+            self.take(with_own_servers(settings) if settings.rules_file else settings)
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias, cast, overload
 
+from toolcrib.api_arguments import check
+from toolcrib.errors import ConfigError
 from toolcrib.model.capability import JsonObject, Kind, PermissionKind, SourceKind, State
 
 Confidence = Literal["high", "medium", "low", "none"]
@@ -15,11 +17,20 @@ Confidence = Literal["high", "medium", "low", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question as asked. `kinds` empty means every kind; `limit` None means the setting."""
+    """A question as asked. `kinds` empty means every kind; `limit` None means the setting.
+
+    Raises `ConfigError` for what no search takes.
+    """
 
     text: str
     limit: int | None = None
     kinds: frozenset[Kind] = frozenset()
+
+    def __post_init__(self) -> None:
+        check(self.text, str, "the query", 'an empty one, "", browses')
+        check(self.limit, int | None, "limit=")
+        if self.limit is not None and self.limit < 0:
+            raise ConfigError(f"limit= takes 0 or more, not {self.limit}; None means the setting")
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ class Planner:
         """Those that are shown whole at any size."""
         if traits.required or traits.defer == "never":
             return frozenset(offered)
-        patterns = self._never.granting(traits) if self._never else frozenset[str]()
+        patterns = self._never.about(traits) if self._never else frozenset[str]()
         stubs = self.deferral.style == "stub"
         if not patterns and not stubs:
             return frozenset()

@@ -196,7 +196,8 @@ class McpServers:
         self.problems += state.problems
         before = {source.config.id: source for source in self.sources}
         sources = tuple(
-            _reused(before.get(each.id), each) or self._source(each, state) for each in configs
+            _reused(before.get(each.id), each, state.key) or self._source(each, state)
+            for each in configs
         )
         with suppress(StoreError):  # this is only for cleaning up
             state.decisions.used(*(each.trust.source for each in sources))
@@ -219,9 +220,11 @@ class McpServers:
         return McpSource(config, memory, self._loop, login)
 
 
-def _reused(source: McpSource | None, config: ServerConfig) -> McpSource | None:
-    """The source with this configuration, if that does not change its process; else None."""
+def _reused(source: McpSource | None, config: ServerConfig, key: bytes) -> McpSource | None:
+    """The source with this configuration, if that changes neither process nor identity."""
     if source is None or source.config.differs_in_process(config):
+        return None
+    if source.trust.identity != identity_of(config, key):
         return None
     source.config = config
     return source

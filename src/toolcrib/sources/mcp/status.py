@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, Self, TypedDict, Unpack
 
 from toolcrib.model import JsonObject, State, UnavailableServer
-from toolcrib.sources.mcp.config.environment import unset_variables
+from toolcrib.sources.mcp.config.environment import expandable_texts, unset_variables
 from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
 from toolcrib.sources.mcp.outcome import StartFailure
 from toolcrib.sources.mcp.sanitize import short_line
@@ -186,14 +186,10 @@ def unusable_entry(server: str) -> UnavailableServer:
 
 def missing_variables(config: ServerConfig, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The variables of ours that the server's entry refers to and that are not set, each once."""
-    transport = config.transport
+    transport, named = config.transport, list[str]()
     if isinstance(transport, ServerCommand):
         named = [name for name in transport.env_from.values() if name not in environ]
-        texts = transport.env.values()
-    else:
-        secret = transport.oauth.client_secret if transport.oauth else ""
-        named, texts = [], [transport.url, *transport.headers.values(), secret]
-    return tuple(dict.fromkeys([*named, *unset_variables(texts, environ)]))
+    return tuple(dict.fromkeys([*named, *unset_variables(expandable_texts(transport), environ)]))
 
 
 def remedy_of(failure: StartFailure, server: str) -> str:
