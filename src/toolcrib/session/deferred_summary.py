@@ -63,7 +63,7 @@ def summarize_deferred(
 
     def own_names(owner: str) -> Sequence[str]:
         some = ((each.source_id or "", name) for each in owners[owner] for name in groups[each])
-        return [_plain(entries[name].bare) for _, name in sorted(some)]
+        return [entries[name].bare for _, name in sorted(some)]
 
     sizes = {owner: sum(len(groups[each]) for each in owners[owner]) for owner in sorted(owners)}
     return listing(sizes, own_names, budget, HEADER) if sizes else ""
@@ -82,7 +82,7 @@ def listing(
         separators = 2 * sum(min(size, most) for size in sizes.values())
         if most_tokens(bare + " " * separators) > budget:
             continue
-        names = names or {group: names_of(group) for group in sizes}
+        names = names or {group: [*map(_plain, names_of(group))] for group in sizes}
         lines = {each: _line(each, size, names[each], most) for each, size in sizes.items()}
         if most_tokens(text := _written(header, lines)) <= budget:
             return text
