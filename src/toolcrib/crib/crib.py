@@ -171,10 +171,8 @@ class Crib:
     def replace(self, new: Callable[..., object], /, **facts: Unpack[ToolFacts]) -> ToolInfo: ...
     @overload
     def replace(
-        self, new: str | Path | Mapping[str, Json], /, **entry: Unpack[ServerEntry]
+        self, new: Source | str | Path | Mapping[str, Json], /, **entry: Unpack[ServerEntry]
     ) -> None: ...
-    @overload
-    def replace(self, new: Source, /) -> None: ...
     def replace(
         self, new: Callable[..., object] | str | Path | Mapping[str, Json] | Source, /, **facts: Any
     ) -> ToolInfo | None:
