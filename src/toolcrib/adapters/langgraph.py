@@ -52,6 +52,7 @@ from toolcrib.adapters.langchain_messages import (
     unreadable,
     unreadable_answer,
 )
+from toolcrib.adapters.wire.proxy import search_note
 from toolcrib.api_arguments import check
 from toolcrib.crib import HOST, Crib
 from toolcrib.execute import Caller
@@ -129,8 +130,7 @@ class ApprovalToolNode(ToolNode):
 
         The same bytes as long as the catalog is the same.
         """
-        session = self._open(context)
-        return "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
+        return search_note(self._open(context))
 
     def _func(
         self,

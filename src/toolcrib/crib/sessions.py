@@ -129,7 +129,7 @@ class Sessions:
         )
         return session.Session(
             self._host(caller),
-            partial(self._plan, caller.scope, deferral),
+            partial(self._plan, caller, deferral),
             RecordedReveals(reveals, caller, self._record),
             prices=self._prices,
             options=session_options_of(settings, deferral, prefetch),
@@ -140,9 +140,9 @@ class Sessions:
     def _prices(self) -> Prices:
         return session.Prices(token_counter)
 
-    def _plan(self, scope: Scope, deferral: Deferral, used: int) -> DeferralPlan:
+    def _plan(self, caller: Caller, deferral: Deferral, used: int) -> DeferralPlan:
         """What this caller's sessions defer, mended when the entries change."""
-        entries = self._inventory.entries()
+        entries, scope = self._inventory.entries(), self._inventory.restricted(caller).scope
         key = scope, deferral, deferral.is_late(used)
         groups = self._inventory.groups(entries)
         return self._plans.get(

@@ -114,7 +114,7 @@ class AnthropicWire(ProviderWire):
         finalize(self, self._loop.end_soon)
 
     def system_note(self) -> str:
-        """How to find tools, for the system prompt; "" where nothing is deferred, or hosted."""
+        """How to find tools and what waits, for the prompt; "" if nothing does, or hosted."""
         proxy = self.choice.mode == "proxy"
         return "" if self._hosted else search_note(self._session, proxy=proxy)
 

@@ -67,7 +67,7 @@ class GeminiWire(ProviderWire):
         super().__init__(session, "gemini", wanted, approver, model)
 
     def system_note(self) -> str:
-        """How to find tools, for the system prompt; "" where nothing is deferred."""
+        """How to find tools and what waits, for the system prompt; "" where nothing does."""
         return search_note(self._session, proxy=self.choice.mode == "proxy")
 
     def request(self, contents: Iterable[GeminiContent]) -> GeminiRequest:
