@@ -132,6 +132,10 @@ class Sessions:
             memory=CallerMessages(self._messages, caller, keeps=id is not None),
         )
 
+    def plan(self, caller: Caller, deferral: Deferral, used: int) -> DeferralPlan:
+        """What waits for this caller once a conversation has used so many tokens."""
+        return self._plan(self._inventory.restricted(caller).scope, deferral, used)
+
     @cached_property
     def _prices(self) -> Prices:
         return session.Prices(token_counter)
