@@ -9,7 +9,8 @@ gateway its own section, which is about nothing else.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -203,7 +204,8 @@ def event_log_of(settings: Settings, stores: Stores) -> EventLog:
     observe = settings.observe
     opened = (lambda: stores.events) if settings.events_path else None
     counters = EventCounters() if observe.metrics else None
-    return EventLog(opened, keep_queries=observe.keep_queries, counters=counters)
+    spool = settings.events_path.with_name("events.waiting") if settings.events_path else None
+    return EventLog(opened, keep_queries=observe.keep_queries, counters=counters, spool=spool)
 
 
 def tracer_of(settings: Settings, environ: Mapping[str, str]) -> Tracer | None:
@@ -236,9 +238,18 @@ def _exporter(url: str, headers: Mapping[str, str]) -> SpanExporter:
     return OtlpExporter(OtlpTarget(url, headers))
 
 
-def open_events(settings: Settings) -> EventStore:
-    """The log of events alone, for whoever reads it, to be closed. Raises `StoreError`."""
-    return stores_of(settings).events
+@contextmanager
+def opened_events(settings: Settings, *, make: bool = False) -> Generator[EventStore | None]:
+    """The log of events alone, for whoever reads it; the store is asked whether there is one.
+
+    None where nothing is logged, and where nothing was logged yet; with `make` it is made then.
+    Raises `ConfigError` and `StoreError`.
+    """
+    if settings.events_path is None:
+        yield None
+        return
+    with closing(stores_of(settings)) as stores:
+        yield stores.events if make or stores.has_events else None
 
 
 def retention_of(settings: Settings) -> Retention:

@@ -268,6 +268,15 @@ def test_the_note_tells_how_to_call(crib: Crib, name: str):
 
 
 @on_every_wire
+def test_the_note_sends_what_waits_by_itself(crib: Crib, name: str):
+    with WIRES[name](crib, []) as talk:
+        note = talk.wire.system_note()
+    waiting = crib.session().deferred_summary()
+    assert "get_forecast" in waiting
+    assert note.endswith(waiting)
+
+
+@on_every_wire
 def test_the_person_is_asked_where_the_rules_say_so(name: str):
     asked: list[str] = []
 

@@ -258,6 +258,26 @@ def test_keys_and_groups_that_are_of_no_use_are_told(run: Run, tmp_path: Path):
     assert last["message"].startswith("gateway.oauth.groups.eng: there is no profile 'small'")
 
 
+def test_callers_who_may_approve_their_own_calls_are_told(run: Run, tmp_path: Path):
+    config = tmp_path / "settings.toml"
+    named = ("--config", str(config))
+    ask = '[[approval.rules]]\nverdict = "ask"\n[gateway.profiles.none]\nservers = []\n'
+    config.write_text(ask)
+    run("add", "fake", "--", sys.executable, "-S", str(FAKE))
+    run(*named, "keys", "add", "ann")
+    run(*named, "keys", "add", "scraper", "--profile", "none")
+
+    def told() -> list[str]:
+        return [each["message"] for each in of("people", findings(run, *named, "doctor"))]
+
+    assert told() == ["HTTP opens with 2 keys"]
+    config.write_text(f'approval.elicitation = "all"\n{ask}')
+    _, warning = told()
+    assert warning.startswith(
+        "whoever has a key for the profile default may approve their own calls of mcp_fake_"
+    )
+
+
 def test_it_says_where_the_gateway_would_be_bound_and_how(run: Run, tmp_path: Path):
     config = tmp_path / "settings.toml"
 

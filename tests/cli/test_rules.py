@@ -145,6 +145,23 @@ def test_file_tools_refuse_the_rules(run: Run):
     assert written()
 
 
+@pytest.mark.parametrize(
+    ("elicitation", "told"),
+    [
+        ("", "Your own clients ask you, if they can. Other calls wait for you"),
+        ("all", "whoever makes a call may approve it"),
+        ("none", "No client asks. Each call waits for you"),
+    ],
+)
+def test_ask_says_who_will_be_asked(fake: Run, tmp_path: Path, elicitation: str, told: str):
+    config = tmp_path / "settings.toml"
+    config.write_text(f'[approval]\nelicitation = "{elicitation}"\n' if elicitation else "")
+    said = fake("--config", str(config), "ask", "fake/echo").out
+    assert told in " ".join(said.split())
+    assert "toolcrib approvals list" in said
+    assert "approvals list" not in fake("allow", "fake/echo").out
+
+
 def test_a_rule_is_written_for_a_tool_as_other_hosts_write_it(fake: Run):
     assert "deny: fake/echo (1 tool)." in fake("deny", "mcp__fake__echo").out
     assert "deny: fake/* (" in fake("deny", "mcp__fake").out

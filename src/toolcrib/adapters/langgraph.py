@@ -52,6 +52,7 @@ from toolcrib.adapters.langchain_messages import (
     unreadable,
     unreadable_answer,
 )
+from toolcrib.adapters.wire.proxy import search_note
 from toolcrib.crib import HOST, Crib
 from toolcrib.execute import Caller
 from toolcrib.session import SEARCH_TOOL_NAMES, Session
@@ -127,8 +128,7 @@ class ApprovalToolNode(ToolNode):
 
         The same bytes as long as the catalog is the same.
         """
-        session = self._open(context)
-        return "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
+        return search_note(self._open(context))
 
     def _func(
         self,

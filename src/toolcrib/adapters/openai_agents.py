@@ -84,8 +84,7 @@ def toolcrib_note(session: Session, mode: AgentsMode = "enabled") -> str:
     hosted = mode == "hosted" and session.style != "code"
     if hosted or not session.deferring:
         return ""
-    note = search_note(session, proxy=mode == "proxy")
-    return "\n\n".join(filter(None, (note, session.deferred_summary())))
+    return search_note(session, proxy=mode == "proxy")
 
 
 def revealed(items: Iterable[object]) -> Iterator[str | UserMessage]:

@@ -81,7 +81,7 @@ class ChatWire:
         self._approver = approver
 
     def system_note(self) -> str:
-        """How to find tools, for the system prompt; "" where nothing is deferred."""
+        """How to find tools and what waits, for the system prompt; "" where nothing does."""
         return search_note(self._session, proxy=self._mode == "proxy")
 
     def request(self, messages: Iterable[ChatMessage]) -> ChatRequest:

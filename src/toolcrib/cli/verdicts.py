@@ -33,6 +33,14 @@ OfProfile = Annotated[
 ]
 
 MOST_NAMED = 5
+_YOU = "`toolcrib approvals list`, or the dashboard"
+ASKED = {
+    "local": f"Your own clients ask you, if they can. Other calls wait for you: {_YOU}.",
+    "all": "Each client asks its own user, so whoever makes a call may approve it"
+    f" (`approval.elicitation`). Where it cannot, the call waits for you: {_YOU}.",
+    "none": f"No client asks. Each call waits for you: {_YOU}.",
+}
+"""Who will be asked, by `approval.elicitation`."""
 
 _WILD = re.compile(r"[*?\[]")
 
@@ -66,9 +74,9 @@ def ask_command(
 ) -> None:
     """Have calls of a server, or of single tools, approved one by one.
 
-    Your MCP client asks you, if it can; if not, `toolcrib approvals list` shows what waits. The
-    rule is written to `rules.json` in the configuration folder, and is in force at once, also at a
-    running gateway.
+    Your own MCP client asks you, if it can. Calls of others wait for you, and so do those that are
+    too long for a client to show: `toolcrib approvals list`, or the dashboard. The rule is written
+    to `rules.json` in the configuration folder, and is in force at once, also at a running gateway.
 
         toolcrib ask github --kind dangerous
         toolcrib ask filesystem/write_file
@@ -85,9 +93,9 @@ def deny_command(
 ) -> None:
     """Let nobody call a server, or single tools of it.
 
-    Search still finds them; `toolcrib disable` hides them too. No other rule, annotation or person
-    can allow what is denied. The rule is written to `rules.json` in the configuration folder, and
-    is in force at once, also at a running gateway.
+    Nobody is shown them either: no search, list or description has them. No other rule, annotation
+    or person can allow what is denied. The rule is written to `rules.json` in the configuration
+    folder, and is in force at once, also at a running gateway.
 
         toolcrib deny github/delete_*
         toolcrib deny shell --profile agents
@@ -122,6 +130,8 @@ def _write_rules(
         return
     for effect in effects:
         _show(effect)
+    if verdict == "ask":
+        console().print(safe(ASKED[settings.approval.elicitation]))
 
 
 @dataclass(frozen=True, slots=True)

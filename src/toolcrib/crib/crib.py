@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast, overload
 
 from toolcrib.access import Scope
+from toolcrib.api_arguments import check, several
+from toolcrib.crib import exchange
 from toolcrib.crib.calls import HOST
 from toolcrib.crib.crib_index import CribIndex
 from toolcrib.crib.operator import Operator
 from toolcrib.crib.parts import CribParts
 from toolcrib.crib.stages import Stages
+from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
 from toolcrib.model import (
     Answer,
@@ -32,12 +35,14 @@ from toolcrib.model import (
 )
 from toolcrib.program import ProgramListeners
 from toolcrib.settings import Settings, default_settings
+from toolcrib.sources import public_functions
 
 if TYPE_CHECKING:
     import asyncio
 
     from toolcrib.embed import Embedder
     from toolcrib.execute import ApprovalRequest, Approver
+    from toolcrib.pool import ToolsUpdated
     from toolcrib.program import ProgramCheck, ProgramLimits, ProgramOutcome
     from toolcrib.search import Explanation
     from toolcrib.session import Session
@@ -57,6 +62,10 @@ class Crib:
     def __init__(
         self, settings: Settings | None = None, *, embedder: Embedder | None = None
     ) -> None:
+        check(settings, Settings | None, "Crib()", "write Crib(Settings(...))")
+        if isinstance(embedder, str | type):
+            remedy = 'name one by Settings(embed={"embedder": ...})'
+            raise ConfigError(f"embedder= takes an object that embeds, not {embedder!r}; {remedy}")
         settings = settings or default_settings(os.environ)
         self._stages = Stages(settings, CribParts(settings), embedder, owns_parts=True)
 
@@ -112,11 +121,11 @@ class Crib:
     ) -> ToolInfo | tuple[ToolInfo, ...]:
         """Make a function a tool, or several, all of them or none.
 
-        The facts hold for each of them. Raises `NameTaken` and `DeclarationError`.
+        The facts hold for each of them. A function of a module that is added again takes its own
+        place, as when a cell of a notebook is run again. Raises `NameTaken` and `DeclarationError`.
         """
-        if more:
-            return self._stages.inventory.add_functions((fn, *more), facts)
-        return self._stages.inventory.add_function(fn, facts)
+        with self._stages.inventory.changing_functions() as functions:
+            return functions.add_several((fn, *more), facts) if more else functions.add(fn, **facts)
 
     def add_all(self, module: ModuleType, **facts: Unpack[ToolFacts]) -> tuple[ToolInfo, ...]:
         """Make every public function that a module defines a tool, all of them or none.
@@ -125,7 +134,9 @@ class Crib:
         out. The facts hold for each function; its own `@tool` goes before them. Raises `NameTaken`,
         and `DeclarationError` if there is no public function, or one has no docstring.
         """
-        return self._stages.inventory.add_module(module, facts)
+        found = public_functions(module, facts)
+        with self._stages.inventory.changing_functions() as functions:
+            return functions.put_all(found)
 
     def add_source(self, *sources: Source) -> None:
         """Add whole sources. What is wrong with them is among `problems`."""
@@ -140,7 +151,51 @@ class Crib:
         lists the tools of a new one. The keys are those of the file; `command` may also be a list
         with the arguments. Raises `ConfigError`, and `NameTaken` if the name is in use.
         """
-        self._stages.inventory.add_mcp(server, entry)
+        inventory = self._stages.inventory
+        inventory.fleet.add(inventory.open_servers(server, entry))
+
+    def remove(self, what: str | Callable[..., object] | Source, /) -> None:
+        """Take out what was added: a function, a source or an MCP server, or the name of one.
+
+        Its tools are gone at once, and a server ends with the calls that are under way.
+        Raises `UnknownTool` for what was not added, `AmbiguousName` for a name of several things,
+        and `ConfigError` for a server that the settings name.
+        """
+        exchange.remove(self._stages.inventory, what)
+
+    @overload
+    def replace(self, new: Callable[..., object], /, **facts: Unpack[ToolFacts]) -> ToolInfo: ...
+    @overload
+    def replace(
+        self, new: str | Path | Mapping[str, Json], /, **entry: Unpack[ServerEntry]
+    ) -> None: ...
+    @overload
+    def replace(self, new: Source, /) -> None: ...
+    def replace(
+        self, new: Callable[..., object] | str | Path | Mapping[str, Json] | Source, /, **facts: Any
+    ) -> ToolInfo | None:
+        """Put something in place of what has its name, in one step.
+
+        A function with its facts, as in `add`; a source with the same kind and id; MCP servers, as
+        in `add_mcp`. If it is wrong, what was there stays. Raises `UnknownTool` and `ConfigError`
+        if there is nothing to replace, and what adding it raises.
+        """
+        inventory = self._stages.inventory
+        if isinstance(new, str | Path | Mapping):
+            servers = inventory.open_servers(cast("str", new), cast("ServerEntry", facts))
+            return inventory.fleet.replace([each.server for each in servers.sources], servers)
+        if hasattr(new, "capabilities"):
+            return exchange.replace_source(inventory, cast("Source", new))
+        with inventory.changing_functions() as functions:
+            return functions.replace(cast("Callable[..., object]", new), **cast("ToolFacts", facts))
+
+    def on_update(self, listener: Callable[[ToolsUpdated], None]) -> Callable[[], None]:
+        """Call this with what was added, changed and removed, after each change of the tools.
+
+        It is called on the thread that made the change, which waits for it. If it raises, that is
+        among `problems`, and the crib goes on. Returns a function that ends it.
+        """
+        return exchange.on_update(self._stages.inventory, listener)
 
     async def refresh(self, *servers: str) -> Sequence[RefreshResult]:
         """Start these MCP servers, or all, and list their tools again. Search finds them then.
@@ -174,7 +229,7 @@ class Crib:
 
         `scope` limits what may be found; without one, that of the caller does.
         """
-        query = Query(text, limit, frozenset(kinds))
+        query = Query(text, limit, frozenset(several(kinds, "kinds=", Kind)))
         return self._stages.searcher.search(query, caller=caller, scope=scope)
 
     def explain(

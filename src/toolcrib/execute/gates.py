@@ -46,6 +46,7 @@ RefusalCode = Literal[
     "door_failed",
 ]
 """Each is explained in docs/errors.md."""
+DENIED = "approval_denied"
 
 
 class CallRefused(Exception):
@@ -92,6 +93,12 @@ def definition_changed(entry: Entry) -> CallRefused:
     return CallRefused("definition_changed", "state", message)
 
 
+def ruled_out(name: str) -> CallRefused:
+    """The refusal of a tool that a rule denies."""
+    message = f"the operator's rules deny {name!r}; do without it"
+    return CallRefused(DENIED, "approval", message)
+
+
 def check_rights(entry: Entry, caller: Caller) -> None:
     """Return if this caller may call it. Raises `CallRefused`.
 
@@ -100,7 +107,8 @@ def check_rights(entry: Entry, caller: Caller) -> None:
     if not caller.may_call:
         message = f"this caller may search, and not call {entry.name!r}; ask the operator for it"
         raise CallRefused("not_allowed", "rights", message)
-    if reason := why_barred(entry, caller.scope):
+    reason = why_barred(entry, caller.scope)
+    if reason not in ("", "denied"):  # what is denied is for the next gate to refuse
         message = f"this caller may not call {entry.name!r} ({reason}); ask the operator for it"
         raise CallRefused("not_allowed", "rights", message)
 

@@ -22,6 +22,7 @@ from toolcrib.model import (
     JsonObject,
     Kind,
     Outcome,
+    ToolInfo,
     UnavailableServer,
 )
 from toolcrib.program import ProgramOutcome, ToolSignature
@@ -79,6 +80,12 @@ class CallerView:
             trigger = DeferralTrigger("on" if waits == "all" else "off")
             own = replace(own, trigger=trigger, threshold=0)
         return deferral_plan_in(self._crib, self.principal.caller, own, own.context_window)
+
+    def asks(self, tool: ToolInfo) -> bool:
+        """Whether a person approves each call of this tool by the principal."""
+        entry, caller = self.visible.entries.get(tool.name), self.principal.caller
+        verdict = inventory_of(self._crib).verdict
+        return entry is not None and verdict(entry, caller.profile) == "ask"
 
     def unavailable(self) -> tuple[UnavailableServer, ...]:
         """The first of the servers that this principal might have tools of, but cannot now."""

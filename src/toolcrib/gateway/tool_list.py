@@ -3,8 +3,8 @@
 A tool that is malformed costs itself, and no other.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from toolcrib.gateway import sdk
 from toolcrib.gateway.caller_view import CallerView
@@ -18,7 +18,7 @@ from toolcrib.gateway.fixed_tool_definitions import (
 )
 from toolcrib.gateway.modes import EffectiveMode, effective_mode
 from toolcrib.gateway.sdk import Result
-from toolcrib.model import Capability, Json, JsonObject, ToolInfo
+from toolcrib.model import ASKS, Capability, Json, JsonObject, ToolInfo
 from toolcrib.session import DeferralPlan
 from toolcrib.sources import permission_from
 
@@ -57,8 +57,8 @@ class ToolList:
 
     def __init__(self, view: CallerView) -> None:
         self._view = view
-        self._loaded = ToolEncoder()
-        self._deferrable = ToolEncoder()
+        self._loaded = ToolEncoder(view.asks)
+        self._deferrable = ToolEncoder(view.asks)
 
     def mode(self, client: str, *, modern: bool) -> EffectiveMode:
         """How tools are listed to a client of this name, in this era."""
@@ -114,8 +114,10 @@ def _without(fixed: Container[str], tools: Sequence[ToolInfo]) -> list[ToolInfo]
 class ToolEncoder:
     """Encodes tools for the wire, each once. Safe to share between threads."""
 
-    def __init__(self) -> None:
-        self._encoded: Mapping[str, tuple[ToolInfo, bool, sdk.Result]] = {}
+    def __init__(self, asks: Callable[[ToolInfo], bool] = lambda _tool: False) -> None:
+        """`asks`: whether a person approves each call of a tool; then its description says so."""
+        self._asks = asks
+        self._encoded: Mapping[str, EncodedTool] = {}
 
     def of(
         self, tools: Iterable[ToolInfo], loaded: Container[str] | None = None
@@ -125,14 +127,31 @@ class ToolEncoder:
         Hosts that defer tools by themselves are told not to defer those that are `loaded`; None:
         not to defer any.
         """
-        now: dict[str, tuple[ToolInfo, bool, sdk.Result]] = {}
+        last, now = self._encoded, dict[str, EncodedTool]()
         for tool in tools:
-            load, last = loaded is None or tool.name in loaded, self._encoded.get(tool.name)
-            is_known = last and last[0] is tool and last[1] is load
-            wire = last[2] if last and is_known else _valid(_encoded(tool, always_load=load))
-            now[tool.name] = tool, load, wire
+            how = loaded is None or tool.name in loaded, self._asks(tool)
+            known = last.get(tool.name)
+            same = known and known.tool is tool and known.how == how
+            now[tool.name] = known if known and same else EncodedTool.of(tool, how)
         self._encoded = now
-        return [wire for _, _, wire in now.values()]
+        return [each.wire for each in now.values()]
+
+
+class EncodedTool(NamedTuple):
+    """A tool on the wire. `how`: whether it is always loaded, whether a person approves calls."""
+
+    tool: ToolInfo
+    how: tuple[bool, bool]
+    wire: sdk.Result
+
+    @classmethod
+    def of(cls, tool: ToolInfo, how: tuple[bool, bool]) -> "EncodedTool":
+        """The tool, encoded so."""
+        always_load, asks = how
+        wire = _encoded(tool, always_load=always_load)
+        if asks:
+            wire["description"] = f"{tool.description}\n({ASKS})".strip()
+        return cls(tool, how, _valid(wire))
 
 
 def _encoded(tool: ToolInfo, *, always_load: bool) -> sdk.Result:

@@ -8,18 +8,31 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias, cast, overload
 
+from toolcrib.api_arguments import check
+from toolcrib.errors import ConfigError
 from toolcrib.model.capability import JsonObject, Kind, PermissionKind, SourceKind, State
 
 Confidence = Literal["high", "medium", "low", "none"]
+ASKS = "a person approves each call"
+"""What is said of a tool whose calls need approval, wherever it is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question as asked. `kinds` empty means every kind; `limit` None means the setting."""
+    """A question as asked. `kinds` empty means every kind; `limit` None means the setting.
+
+    Raises `ConfigError` for what no search takes.
+    """
 
     text: str
     limit: int | None = None
     kinds: frozenset[Kind] = frozenset()
+
+    def __post_init__(self) -> None:
+        check(self.text, str, "the query", 'an empty one, "", browses')
+        check(self.limit, int | None, "limit=")
+        if self.limit is not None and self.limit < 0:
+            raise ConfigError(f"limit= takes 0 or more, not {self.limit}; None means the setting")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +110,7 @@ class Hit:
     """One search result. `schema` is there for the best few tools and None for the rest.
 
     `often_with` are a few others that are used with it, by declared links and by recorded use.
+    `asks`: the rules want a person to approve each call.
     """
 
     name: str
@@ -110,6 +124,7 @@ class Hit:
     permission_kind: PermissionKind
     schema: JsonObject | None = None
     often_with: tuple[str, ...] = ()
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
+from toolcrib.api_arguments import several
 from toolcrib.execute import ApprovalRequest, Approver, CallRefused
 from toolcrib.model import (
     Call,
@@ -162,8 +163,8 @@ class Session:
         call, or what cannot be called now. An empty query browses, and reveals nothing; nor does
         any in code mode.
         """
-        of_kinds = frozenset(kinds)
-        asked = all_queries(query, queries)
+        of_kinds = frozenset(several(kinds, "kinds=", Kind))
+        asked = all_queries(query, several(queries, "queries="))
         answers = tuple(self._host.search(Query(each, limit, of_kinds)) for each in asked)
         names = to_reveal(
             answers,
@@ -196,7 +197,7 @@ class Session:
 
         A message that has shown none is not among them.
         """
-        shown = self._prefetcher.shown_by(messages)
+        shown = self._prefetcher.shown_by(several(messages, "prefetched()"))
         return {message: self._shown(names) for message, names in shown.items()}
 
     async def call(  # noqa: PLR0913 - what a call may have, each by its name
@@ -310,7 +311,8 @@ class Session:
         Among the names may stand what the user wrote. A message shows in its place what it has
         shown before. With `prefetch` True the newest one is prefetched too, with False none counts.
         """
-        self._newest = self._prefetcher.see(list(names), self._plan, prefetch=prefetch)
+        seen = several(names, "see()", str | UserMessage)
+        self._newest = self._prefetcher.see(seen, self._plan, prefetch=prefetch)
 
     def compacted(self, names: Collection[str | UserMessage]) -> None:
         """Forget all reveals but those of these names, which are still in the conversation.
@@ -318,7 +320,8 @@ class Session:
         What a message of the user among them has shown stays too. The conversation counts as short
         again; see `used`.
         """
-        self._reveals.keep(self._prefetcher.kept(names))
+        kept = several(names, "compacted()", str | UserMessage)
+        self._reveals.keep(self._prefetcher.kept(kept))
         if self._options.keep_called:
             self._reveals.set_tokens(ConversationTokens())
 

@@ -163,10 +163,10 @@ class ApprovalSettings(Section):
         " allow` and `toolcrib deny` come before these.",
     )
     elicitation: Literal["all", "local", "none"] = setting(
-        default="all",
+        default="local",
         description="Which clients of the gateway are asked by elicitation, before the operator is "
-        "asked. `all`: all that can be. `local`: clients of your own user. `none`: no "
-        "client.",
+        "asked. `local`: clients of your own user, which connect without a key. `all`: those "
+        "with a key or token too, so that whoever makes a call may approve it. `none`: no client.",
     )
     wait_s: float = setting(
         default=30.0,
@@ -205,8 +205,8 @@ class ProgramSettings(Section):
     at_once: int = setting(
         default=8,
         gt=0,
-        description="How many programs run side by side. Each has a process of its own; others"
-        " wait for one.",
+        description="How many programs run side by side, of one caller at most half. Each has a"
+        " process of its own; others wait for one.",
     )
     timeout_s: float = setting(
         default=300.0,

@@ -126,7 +126,7 @@ class AnthropicWire:
         return self._selector.choice
 
     def system_note(self) -> str:
-        """How to find tools, for the system prompt; "" where nothing is deferred, or hosted."""
+        """How to find tools and what waits, for the prompt; "" if nothing does, or hosted."""
         proxy = self.choice.mode == "proxy"
         return "" if self._hosted else search_note(self._session, proxy=proxy)
 

@@ -67,7 +67,7 @@ class GeminiWire:
         self._approver = approver
 
     def system_note(self) -> str:
-        """How to find tools, for the system prompt; "" where nothing is deferred."""
+        """How to find tools and what waits, for the system prompt; "" where nothing does."""
         return search_note(self._session, proxy=self._mode == "proxy")
 
     def request(self, contents: Iterable[GeminiContent]) -> GeminiRequest:

@@ -50,6 +50,7 @@ from toolcrib.adapters.langchain_messages import (
     unreadable,
     unreadable_answer,
 )
+from toolcrib.adapters.wire.proxy import search_note
 from toolcrib.crib import Crib
 from toolcrib.session import SEARCH_TOOL_NAMES, Session
 from toolcrib.system import BackgroundLoop
@@ -185,7 +186,7 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
 
     def _prompt(self, session: Session, given: SystemMessage | None) -> SystemMessage | None:
         """The system message with the note behind it: the same bytes as long as the catalog is."""
-        note = "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
+        note = search_note(session)
         if not self._note or not note:
             return given
         prompt = given.content if given else ""

@@ -105,7 +105,7 @@ class ResponsesWire:
         return self._selector.choice
 
     def system_note(self) -> str:
-        """How to find tools, for the instructions; "" where nothing is deferred, or hosted."""
+        """How to find tools and what waits, for the instructions; "" if nothing does, or hosted."""
         proxy = self.choice.mode == "proxy"
         return "" if self._hosted else search_note(self._session, proxy=proxy)
 

@@ -28,6 +28,7 @@ from pydantic_core import SchemaValidator, core_schema
 from toolcrib.adapters.pydantic_ai.conversation import Sessions, session_for, session_in
 from toolcrib.adapters.wire.calls import approver_for
 from toolcrib.adapters.wire.outcome_text import Image, outcome_parts, outcome_text
+from toolcrib.adapters.wire.proxy import search_note
 from toolcrib.adapters.wire.tool_list import object_schema
 from toolcrib.execute import ApprovalRequest
 from toolcrib.model import Outcome, ToolInfo
@@ -109,7 +110,7 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         if not self._deferred:
             _answer_unlisted(self, ctx)
         session = self._session(ctx)
-        text = "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
+        text = search_note(session)
         return InstructionPart(text) if self._note and text else None
 
     async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:
