@@ -57,17 +57,13 @@ class Scope:
     denied: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        for name, hint in _LISTS.items():
+        lists = "internal", "excluded", "allowed", "sources", "permissions", "bound", "denied"
+        for name in lists:
             given: Iterable[str] | None = getattr(self, name)
+            kind = PermissionKind if name == "permissions" else str
             if given is not None or self.__dataclass_fields__[name].default is not None:
-                listed = frozenset(several(given or (), f"Scope({name}=)", hint))
+                listed = frozenset(several(given or (), f"Scope({name}=)", kind))
                 object.__setattr__(self, name, listed)
-
-
-_LISTS: Mapping[str, object] = {
-    **dict.fromkeys(("internal", "excluded", "allowed", "sources", "bound", "denied"), str),
-    "permissions": PermissionKind,
-}
 
 
 def why_hidden(entry: Entry, scope: Scope, kinds: frozenset[Kind] = frozenset()) -> FilterVerdict:

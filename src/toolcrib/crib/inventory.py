@@ -31,6 +31,7 @@ from toolcrib.access import (
     why_barred,
     why_hidden,
 )
+from toolcrib.api_arguments import check
 from toolcrib.crib.fleet import Fleet, OffersListener
 from toolcrib.crib.pack_files import PackFiles
 from toolcrib.crib.unavailable_servers import UnavailableServers
@@ -69,6 +70,9 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp import McpServers, McpSource, ServerEntry
     from toolcrib.store import Stores
 
+_OF_SOURCES = ("tools", "tool_modules", "skills", "agents", "mcp_config")
+"""The settings that name sources."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -101,7 +105,10 @@ class Inventory:
         self.changing = RLock()
         self.fleet = Fleet(self.pool, self.changing, self.relist)
         self.unavailable = UnavailableServers(self.fleet)
-        self._problems: tuple[str, ...] = ()
+        named = [key for key in _OF_SOURCES if getattr(settings, key)]
+        unread = f"the settings name {', '.join(named)}: Crib.from_settings(settings) reads that"
+        self._problems = (f"{unread}, Crib(settings) does not",) if named else ()
+        self._closed = False
         self._functions = FunctionSource(named_by="program", exchanges=True)
         self._functions_changed = False
         self.is_heard = False
@@ -168,7 +175,14 @@ class Inventory:
                 self.current()
 
     def add_source(self, *sources: Source, instead_of: Sequence[Source] = ()) -> None:
-        """Take whole sources in; what is wrong with them is among `problems`."""
+        """Take whole sources in; what is wrong with them is among `problems`.
+
+        Raises `ConfigError` for what is no source.
+        """
+        for source in sources:
+            if isinstance(source, type) or not hasattr(source, "capabilities"):
+                message = f"add_source() takes sources one by one, not {source!r:.80}; make one"
+                raise ConfigError(message)
         if any(isinstance(source, StampedSource) for source in sources):
             self._look_in_pack()
         with self.changing:
@@ -215,7 +229,11 @@ class Inventory:
                     self.relist(self.pool.source_of(entry.name))
 
     def current(self) -> Pool:
-        """The pool with all functions that were added; nobody waits while another changes it."""
+        """The pool with all functions that were added; nobody waits while another changes it.
+
+        Raises `ConfigError` once it is closed.
+        """
+        self.check_open()
         if self._functions_changed:
             with self.changing:
                 self.pool.refresh(self._functions)
@@ -232,6 +250,7 @@ class Inventory:
 
     def scope_of(self, scope: Scope | None, profile: str = "") -> Scope:
         """The scope of a caller of a profile, without what is hidden or denied by the rules."""
+        check(scope, Scope | None, "scope=", 'write Scope(allowed=["get_*"])')
         own, denied = scope or Scope(), self._denied_to(profile)
         internal = own.internal.union(self.settings.search.internal)
         if (internal, denied) == (own.internal, own.denied):
@@ -350,8 +369,14 @@ class Inventory:
                 raise execute.ruled_out(entry.name)
         return self.unavailable.reason(name, scope)
 
+    def check_open(self) -> None:
+        """Raises `ConfigError` once it is closed: nothing is found, called or started then."""
+        if self._closed:
+            raise ConfigError("this crib is closed; make another one, or close it later")
+
     def close(self) -> None:
         """End the servers and apps that were started."""
+        self._closed = True
         self.fleet.close()
         if "_apps" in self.__dict__:
             self._apps.close()
