@@ -98,8 +98,12 @@ class McpSource:
 
     @property
     def listing(self) -> bool:
-        """Whether it is about to be listed for the first time, or just being so."""
-        return bool(self._refreshing) and self._memory.head() is None
+        """Whether it is about to be listed for the first time, or just being so.
+
+        One that has failed is not: it is tried again, and its failure is what there is to say.
+        """
+        is_first = self._memory.head() is None and self._memory.failure is None
+        return bool(self._refreshing) and is_first
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -42,8 +42,8 @@ class ServerStatus:
     `waiting` is how many of its `tools` wait for review, `flagged` how many have hidden text.
     `starting` says what its start is at, "installing by npx (35 s)"; empty if it does not start.
     `memory_bytes` is what its processes use; None if none runs here, or if that is not known.
-    `listing`: it is being listed for the first time, or soon. `unavailable`: what keeps its tools,
-    or some of them, from being used.
+    `listing`: it is being listed for the first time, or soon; not if that has failed before.
+    `unavailable`: what keeps its tools, or some of them, from being used.
     """
 
     server: str
