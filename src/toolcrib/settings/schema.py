@@ -302,7 +302,8 @@ def check_keys(
 def _nearest(key: str, inside: Mapping[str, str]) -> str:
     """The setting most alike by the last part of its key, or the section by its name."""
     by_name = {each.key.rpartition(".")[2]: each.key for each in documented()}
-    by_name |= {name: name for name in Settings.keys} | inside
+    by_name |= {name: name for name in Settings.keys}
+    by_name |= inside
     return by_name[get_close_matches(key, by_name, n=1, cutoff=0.0)[0]]
 
 
