@@ -179,7 +179,7 @@ def test_parallel_calls_are_answered_each(made: tuple[Crib, Weather], name: str)
         assert talk.ask("Weather?") == "Done."
         body = talk.model.requests[-1].body.decode()
     assert body.index("sunny in Oslo") < body.index("bad_arguments") < body.index("sunny in Bonn")
-    assert [call.arguments["city"] for call in source.reached] == ["Oslo", "Bonn"]
+    assert sorted(str(call.arguments["city"]) for call in source.reached) == ["Bonn", "Oslo"]
 
 
 @on_every_wire

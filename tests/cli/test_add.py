@@ -80,6 +80,7 @@ def test_a_second_of_one_name_is_refused_with_the_remedy(run: Run, tmp_path: Pat
         ["a"],
         ["a", "--url", "https://x", "--", "x"],
         ["a", "--url", "nowhere"],
+        ["a", "http://127.0.0.1/mcp"],
         ["a", "--url", "https://x", "--header", "no sign"],
     ],
 )
@@ -104,3 +105,9 @@ def test_a_look_adds_and_starts_nothing(run: Run):
     assert run("add", "fake", "--dry-run", "--json", *FAKE_COMMAND).json["listed"] is None
     assert isinstance(run("add", "a", "--dry-run", "--url", "nowhere").error, ConfigError)
     assert not own_servers_file().exists()
+
+
+def test_an_address_is_not_a_command(run: Run):
+    assert "`--url`" in str(run("add", "crm", "http://127.0.0.1:9/mcp").error)
+    run("add", "crm", "--no-start", "--", "x")
+    assert "`--url`" in str(run("edit", "crm", "--", "https://x.example/mcp").error)

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.cli.conftest import Run
 from tests.client_config.configs import SECRETS, put
 from tests.sources.mcp.faking import FAKE
 from tests.terminal import at_terminal
+from toolcrib.cli.token_costs import Saving
 from toolcrib.settings import Settings, own_servers_file
 from toolcrib.text import token_counter
 
@@ -28,6 +30,8 @@ TAKEN = [
     ("For all of them [allow]", "\n"),
 ]
 """What is asked for a client with servers that are new, and Enter after each."""
+STAY = ("Put it back? [Y/n]", "n\n")
+"""What is asked for a client that pays more than before, as with our one small server it does."""
 
 
 def write(home: Path, file: str, servers: Mapping[str, Any]) -> Path:
@@ -231,6 +235,7 @@ def test_the_stricter_choice_is_written_down_as_rules(run: Run, home: Path):
             ("For all of them [allow]", "sometimes\n"),
             ("For all of them [allow]", "each\n"),
             ("good [allow]", "ask\n"),
+            STAY,
         ],
     )
     assert shown.code == 0
@@ -274,7 +279,7 @@ def test_a_question_about_rights_that_is_not_answered_is_asked_again(
     shown = at_terminal("setup", answers=[*TAKEN[:asked], (TAKEN[asked][0], key)])
     assert shown.code == 130
     assert (path.read_bytes(), own_servers_file().exists()) == (before, False)
-    again = at_terminal("setup", answers=[*TAKEN[:2], (TAKEN[2][0], "ask\n")])
+    again = at_terminal("setup", answers=[*TAKEN[:2], (TAKEN[2][0], "ask\n"), STAY])
     assert again.code == 0
     rules = run("rules", "list", "--json").json["rules"]
     assert [(each["verdict"], each["pattern"]) for each in rules][-1] == ("ask", "good/*")
@@ -283,7 +288,7 @@ def test_a_question_about_rights_that_is_not_answered_is_asked_again(
 def test_an_answer_for_all_holds_for_the_clients_that_follow(run: Run, home: Path):
     write(home, DESKTOP, {"good": WORKS})
     write(home, CURSOR, {"other": {**WORKS, "args": [*WORKS["args"], "x=y"]}})
-    answers = [*TAKEN[:2], (TAKEN[2][0], "ask\n"), TAKEN[0]]
+    answers = [*TAKEN[:2], (TAKEN[2][0], "ask\n"), TAKEN[0], STAY, STAY]
     assert at_terminal("setup", answers=answers).code == 0
     rules = run("rules", "list", "--json").json["rules"]
     assert {each["pattern"] for each in rules} == {"good/*", "other/*"}
@@ -291,7 +296,7 @@ def test_an_answer_for_all_holds_for_the_clients_that_follow(run: Run, home: Pat
 
 def test_before_the_first_yes_it_says_who_reaches_what_and_where_secrets_go(run: Run, home: Path):
     write(home, DESKTOP, {"good": WORKS})
-    shown = " ".join(at_terminal("setup", answers=TAKEN).text.split())
+    shown = " ".join(at_terminal("setup", answers=[*TAKEN, STAY]).text.split())
     before, asked, _ = shown.partition("take their place?")
     assert asked
     assert "reaches all servers, not only its own" in before
@@ -302,10 +307,49 @@ def test_before_the_first_yes_it_says_who_reaches_what_and_where_secrets_go(run:
 def test_doubted_servers_leave_with_their_client(run: Run, home: Path):
     path = write(home, DESKTOP, {"good": WORKS})
     before = path.read_bytes()
-    at_terminal("setup", answers=[TAKEN[0], (TAKEN[1][0], "n\n"), TAKEN[2]])
+    at_terminal("setup", answers=[TAKEN[0], (TAKEN[1][0], "n\n"), TAKEN[2], STAY])
     assert run("import", "--undo", "--yes").code == 0
     assert path.read_bytes() == before
     assert json.loads(own_servers_file().read_text())["mcpServers"] == {}
+
+
+def test_a_client_that_would_pay_more_is_put_back_by_enter(run: Run, home: Path):
+    path = write(home, DESKTOP, {"good": WORKS})
+    before = path.read_bytes()
+    shown = at_terminal("setup", answers=[*TAKEN, (STAY[0], "\n")])
+    assert shown.code == 0
+    assert "its own tools cost less than the gateway" in " ".join(shown.text.split())
+    assert path.read_bytes() == before
+    assert json.loads(own_servers_file().read_text())["mcpServers"] == {}
+    assert "Nothing was changed." in shown.text
+    assert "Claude Desktop: quit" not in shown.text
+
+
+def test_where_nobody_is_asked_a_client_that_pays_more_has_a_remark(run: Run, home: Path):
+    path = write(home, DESKTOP, {"good": WORKS})
+    shown = run("setup", "--yes").out
+    assert "→ toolcrib import --undo --client claude-desktop" in shown
+    assert [*json.loads(path.read_text())["mcpServers"]] == ["toolcrib"]
+    [counted] = run("setup", "--yes", "--json").json["tokens"]
+    assert counted["before"] < counted["now"]
+    assert counted["costs_more"] is True
+
+
+@pytest.mark.parametrize(
+    ("changed", "costs_more"),
+    [
+        ({}, True),
+        ({"now": 100}, False),
+        ({"mode": "passthrough"}, False),
+        ({"uncounted": ("bad",)}, False),
+        ({"before": 0}, False),
+    ],
+)
+def test_a_client_pays_more_where_its_request_is_known_and_is_longer(
+    changed: dict[str, Any], costs_more: bool
+):
+    saving = Saving("Cursor", "cursor", 1, 8, before=208, now=367, mode="direct")
+    assert replace(saving, **changed).costs_more is costs_more
 
 
 def test_ctrl_c_while_servers_start_loses_nothing(run: Run, home: Path, tmp_path: Path):

@@ -19,6 +19,7 @@ FilterVerdict = Literal[
     "not searchable",
     "excluded",
     "no right",
+    "denied",
     "already bound",
     "other kind",
 ]
@@ -41,8 +42,9 @@ class Scope:
     `allowed`: what this caller may have, by name. `sources`: from which sources, by their ids, or
     by their kinds where they have none. `permissions`: of which permission kinds. For these three
     None allows everything, and an empty set allows nothing. `packaged`: whether the tools that come
-    with Toolcrib are allowed. `bound`: what the caller has already; a search leaves it out. Any
-    list of strings may be given. Raises `ConfigError` for one string: it would be read by letters.
+    with Toolcrib are allowed. `bound`: what the caller has already; a search leaves it out.
+    `denied`: what the operator's rules deny, by name, as they are now; a crib sets it. Any list of
+    strings may be given. Raises `ConfigError` for one string: it would be read by letters.
     """
 
     internal: frozenset[str] = frozenset()
@@ -52,19 +54,16 @@ class Scope:
     permissions: frozenset[PermissionKind] | None = None
     packaged: bool = True
     bound: frozenset[str] = frozenset()
+    denied: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        for name, hint in _LISTS.items():
+        lists = "internal", "excluded", "allowed", "sources", "permissions", "bound", "denied"
+        for name in lists:
             given: Iterable[str] | None = getattr(self, name)
+            kind = PermissionKind if name == "permissions" else str
             if given is not None or self.__dataclass_fields__[name].default is not None:
-                listed = frozenset(several(given or (), f"Scope({name}=)", hint))
+                listed = frozenset(several(given or (), f"Scope({name}=)", kind))
                 object.__setattr__(self, name, listed)
-
-
-_LISTS: Mapping[str, object] = {
-    **dict.fromkeys(("internal", "excluded", "allowed", "sources", "bound"), str),
-    "permissions": PermissionKind,
-}
 
 
 def why_hidden(entry: Entry, scope: Scope, kinds: frozenset[Kind] = frozenset()) -> FilterVerdict:
@@ -97,7 +96,9 @@ def _for_everyone(entry: Entry, scope: Scope) -> FilterVerdict:
 def _for_caller(entry: Entry, scope: Scope) -> FilterVerdict:
     if any_bars(_about(scope.excluded, entry), entry):
         return "excluded"
-    return "" if _is_allowed(entry, scope) else "no right"
+    if not _is_allowed(entry, scope):
+        return "no right"
+    return "denied" if entry.name in scope.denied else ""
 
 
 def _is_allowed(entry: Entry, scope: Scope) -> bool:

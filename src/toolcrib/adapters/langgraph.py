@@ -53,6 +53,7 @@ from toolcrib.adapters.langchain_messages import (
     unreadable_answer,
 )
 from toolcrib.adapters.wire.proxy import search_note
+from toolcrib.api_arguments import check
 from toolcrib.crib import HOST, Crib
 from toolcrib.execute import Caller
 from toolcrib.session import SEARCH_TOOL_NAMES, Session
@@ -99,6 +100,7 @@ class ApprovalToolNode(ToolNode):
         caller: Caller | CallerOf = HOST,
         **options: Unpack[NodeOptions],
     ) -> None:
+        check(caller, Caller | Callable, "caller=", 'write Caller("ann")')
         super().__init__(  # pyright: ignore[reportUnknownMemberType] - a bare Callable of theirs
             tools, wrap_tool_call=self._called, awrap_tool_call=self._acalled, **options
         )

@@ -54,11 +54,6 @@ class ChangeReport:
     backup: str | None
 
 
-def added_servers(reports: Iterable[ChangeReport]) -> list[str]:
-    """The servers of ours that are new by these changes."""
-    return [name for report in reports if report.done for name in report.added]
-
-
 def client_files_named(client: str, project: Path | None, settings: Settings) -> list[ClientFile]:
     """The files of one client, or of all that have one. Raises `ConfigError`."""
     if client:
@@ -191,8 +186,8 @@ def print_labelled(lines: Iterable[tuple[str, str]]) -> None:
 
 def undo_all(
     client: str, project: Path | None, settings: Settings, consent: Consent, *, force: bool
-) -> None:
-    """Undo the last change of each file that is meant. Raises `ConfigError`."""
+) -> bool:
+    """Undo the last change of each file that is meant; whether any was. Raises `ConfigError`."""
     backups = Backups(settings.state_folder)
     files = _changed_files(client, project, backups)
     if not files:
@@ -203,6 +198,7 @@ def undo_all(
     reports = [_undo_one(each, backups, consent, force=force) for each in last]
     if consent.as_json:
         print_json(reports)
+    return any(each["done"] for each in reports)
 
 
 def _changed_files(client: str, project: Path | None, backups: Backups) -> list[tuple[str, Path]]:

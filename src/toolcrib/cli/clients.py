@@ -11,7 +11,6 @@ import typer
 from toolcrib.cli.approval_questions import ApprovalOption, NewServerRights, print_what_changes
 from toolcrib.cli.client_plans import (
     ChangeReport,
-    added_servers,
     agree_and_apply,
     client_files_named,
     take_over,
@@ -92,7 +91,7 @@ def import_command(
     files = client_files_named(client, project, settings)
     rights = NewServerRights(settings, approval, consent)
     reports = list(take_over(files, options, settings, profile, consent, rights))
-    added = added_servers(reports)
+    added = list(rights.chosen)
     if added and not as_json:
         print_what_changes()
     listed = [] if no_list else _list_added(options, added, quiet=as_json)

@@ -93,9 +93,9 @@ def deny_command(
 ) -> None:
     """Let nobody call a server, or single tools of it.
 
-    Search still finds them; `toolcrib disable` hides them too. No other rule, annotation or person
-    can allow what is denied. The rule is written to `rules.json` in the configuration folder, and
-    is in force at once, also at a running gateway.
+    Nobody is shown them either: no search, list or description has them. No other rule, annotation
+    or person can allow what is denied. The rule is written to `rules.json` in the configuration
+    folder, and is in force at once, also at a running gateway.
 
         toolcrib deny github/delete_*
         toolcrib deny shell --profile agents

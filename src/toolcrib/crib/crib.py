@@ -17,7 +17,6 @@ from toolcrib.crib.crib_index import CribIndex
 from toolcrib.crib.operator import Operator
 from toolcrib.crib.parts import CribParts
 from toolcrib.crib.stages import Stages
-from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
 from toolcrib.model import (
     Answer,
@@ -63,11 +62,10 @@ class Crib:
         self, settings: Settings | None = None, *, embedder: Embedder | None = None
     ) -> None:
         check(settings, Settings | None, "Crib()", "write Crib(Settings(...))")
-        if isinstance(embedder, str | type):
-            remedy = 'name one by Settings(embed={"embedder": ...})'
-            raise ConfigError(f"embedder= takes an object that embeds, not {embedder!r}; {remedy}")
+        embeds, remedy = getattr(embedder, "embed", embedder), "a setting can name one: embed"
+        check(embeds, Callable | None, "embedder=", remedy)
         settings = settings or default_settings(os.environ)
-        self._stages = Stages(settings, CribParts(settings), embedder, owns_parts=True)
+        self._opened = Stages(settings, CribParts(settings), embedder, owns_parts=True)
 
     @classmethod
     def from_settings(
@@ -84,14 +82,20 @@ class Crib:
         return crib
 
     @property
+    def _stages(self) -> Stages:
+        """The stages of an open crib. Raises `ConfigError` once it is closed."""
+        self._opened.inventory.check_open()
+        return self._opened
+
+    @property
     def settings(self) -> Settings:
         """The settings that hold now; see `Operator.take_settings`."""
-        return self._stages.inventory.settings
+        return self._opened.inventory.settings
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What is named in the settings and cannot be used now, one message each."""
-        stages = self._stages
+        stages = self._opened
         rules = filter(None, [stages.operator.rules_problem])
         return (*rules, *stages.parts.problems, *stages.inventory.problems)
 
@@ -228,7 +232,7 @@ class Crib:
         `scope` limits what may be found; without one, that of the caller does.
         """
         query = Query(text, limit, frozenset(several(kinds, "kinds=", Kind)))
-        return self._stages.searcher.search(query, caller=caller, scope=scope)
+        return self._stages.searcher.search(query, caller=_known(caller), scope=scope)
 
     def explain(
         self, text: str, name: str, *, limit: int | None = None, scope: Scope | None = None
@@ -264,7 +268,7 @@ class Crib:
         """
         return await self._stages.calls.make(
             Call.of(name, arguments, pin),
-            caller,
+            _known(caller),
             timeout_s=timeout_s,
             approver=approver,
             progress=progress,
@@ -278,7 +282,7 @@ class Crib:
 
         Raises `ConfigError` without the extra `code`, and `TimeoutError` if too many run.
         """
-        return self._stages.programs.check(program, caller)
+        return self._stages.programs.check(program, _known(caller))
 
     async def run(  # noqa: PLR0913 - what a program may have, each by its name
         self,
@@ -300,7 +304,7 @@ class Crib:
         Raises `ConfigError` without the extra `code`.
         """
         listeners, go = ProgramListeners(approver, progress, ask, log), self._stages.programs.run
-        return await go(program, listeners, caller=caller, limits=limits, paged=paged)
+        return await go(program, listeners, caller=_known(caller), limits=limits, paged=paged)
 
     async def resume(  # noqa: PLR0913 - what a program may have, each by its name
         self,
@@ -322,7 +326,7 @@ class Crib:
         outcome has the error. Raises `ConfigError` without the extra `code`, and `StoreError`.
         """
         listeners, go = ProgramListeners(approver, progress, ask, log), self._stages.programs.resume
-        return await go(handle, listeners, caller=caller, limits=limits, paged=paged)
+        return await go(handle, listeners, caller=_known(caller), limits=limits, paged=paged)
 
     def propose_recipe(self, program: str, purpose: str, *, caller: Caller = HOST) -> bool:
         """Propose to keep a program as a tool; `purpose` says what it is for.
@@ -330,14 +334,14 @@ class Crib:
         It is for the operator to decide: until then nothing can be called. False if it is too
         large, or as many wait as may. Raises `StoreError`.
         """
-        return self._stages.recipes.book.propose(program, purpose, caller.id)
+        return self._stages.recipes.book.propose(program, purpose, _known(caller).id)
 
     def signature(self, name: str, *, caller: Caller = HOST) -> str:
         """A tool as the typed function that programs call, with its description.
 
         Raises `UnknownTool`, also for what this caller may not have, and `AmbiguousName`.
         """
-        return self._stages.programs.signature(name, caller)
+        return self._stages.programs.signature(name, _known(caller))
 
     def session(  # noqa: PLR0913 - what a session may have, each by its name
         self,
@@ -359,7 +363,7 @@ class Crib:
         """
         return self._stages.sessions.open(
             id,
-            caller,
+            _known(caller),
             bound,
             tool_search=tool_search,
             context_window=context_window,
@@ -374,7 +378,7 @@ class Crib:
 
         Nothing is sent. For hosts that gather all questions before they call.
         """
-        return self._stages.calls.question(name, arguments, caller)
+        return self._stages.calls.question(name, arguments, _known(caller))
 
     def read(self, name: str, *, caller: Caller = HOST) -> Outcome:
         """All about a capability, as text: the knowledge of a skill, the card of an agent.
@@ -382,7 +386,7 @@ class Crib:
         `name/path` is a file in the folder of a skill. No name raises: the outcome has the error.
         Raises `StoreError`.
         """
-        return self._stages.reader.read(name, caller)
+        return self._stages.reader.read(name, _known(caller))
 
     def result(
         self, handle: str, *, page: int = 1, find: str = "", caller: Caller = HOST
@@ -392,7 +396,7 @@ class Crib:
         With `find`, only lines with these words, or that match a `/pattern/`; that may take
         seconds. No handle raises: the outcome has the error.
         """
-        return self._stages.calls.door.result(handle, caller, page, find)
+        return self._stages.calls.door.result(handle, _known(caller), page, find)
 
     def entries(self) -> Mapping[str, Entry]:
         """Everything in the pool by name, also what callers may not see."""
@@ -419,8 +423,11 @@ class Crib:
         shown.show_crib_to_user(self, port=port, browser=browser)
 
     def close(self) -> None:
-        """End the servers and apps that were started, and let go of the files."""
-        self._stages.close()
+        """End the servers and apps that were started, and let go of the files.
+
+        Whatever is asked of it then raises `ConfigError`.
+        """
+        self._opened.close()
 
     def __enter__(self) -> Self:
         return self
@@ -432,3 +439,9 @@ class Crib:
         _traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _known(caller: Caller) -> Caller:
+    """The caller, if it is one. Raises `ConfigError`."""
+    check(caller, Caller, "caller=", 'write Caller("ann")')
+    return caller

@@ -18,8 +18,9 @@ from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from toolcrib import execute
 from toolcrib.access import (
     GroupJudge,
     Scope,
@@ -30,11 +31,12 @@ from toolcrib.access import (
     why_barred,
     why_hidden,
 )
+from toolcrib.api_arguments import check
 from toolcrib.crib.fleet import Fleet, OffersListener
 from toolcrib.crib.pack_files import PackFiles
 from toolcrib.crib.unavailable_servers import UnavailableServers
-from toolcrib.errors import SourceError, ToolcribError
-from toolcrib.execute import Caller
+from toolcrib.errors import ConfigError, SourceError, ToolcribError
+from toolcrib.execute import Caller, ProfileRules, RuleFile, Verdict
 from toolcrib.model import (
     Entry,
     EntryGroups,
@@ -59,7 +61,7 @@ from toolcrib.sources import (
 )
 from toolcrib.system import LastGoodCopies
 from toolcrib.uses import unresolved_links
-from toolcrib.wiring import app_rules_of, mcp_rules_of
+from toolcrib.wiring import app_rules_of, mcp_rules_of, rulebook_of
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -67,6 +69,9 @@ if TYPE_CHECKING:
     from toolcrib.sources.apps import AppRegistry
     from toolcrib.sources.mcp import McpServers, McpSource, ServerEntry
     from toolcrib.store import Stores
+
+_OF_SOURCES = ("tools", "tool_modules", "skills", "agents", "mcp_config")
+"""The settings that name sources."""
 
 _log = logging.getLogger(__name__)
 
@@ -94,11 +99,16 @@ class Inventory:
         self._packs = packs
         self._record, self._tell = record, tell
         self.on_left_pack: Callable[[], None] = lambda: None
+        self.rule_file = RuleFile(settings.rules_file, LastGoodCopies(settings.state_folder))
+        self.rulebook = rulebook_of(settings, self.rule_file.rules)
         self.pool = Pool()
         self.changing = RLock()
         self.fleet = Fleet(self.pool, self.changing, self.relist)
         self.unavailable = UnavailableServers(self.fleet)
-        self._problems: tuple[str, ...] = ()
+        named = [key for key in _OF_SOURCES if getattr(settings, key)]
+        unread = f"the settings name {', '.join(named)}: Crib.from_settings(settings) reads that"
+        self._problems = (f"{unread}, Crib(settings) does not",) if named else ()
+        self._closed = False
         self._functions = FunctionSource(named_by="program", exchanges=True)
         self._functions_changed = False
         self.is_heard = False
@@ -106,6 +116,7 @@ class Inventory:
         self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], NameFilter]()
         self._facts = EntryCache[None, tuple[object, PoolFacts]](by_state=False)
         self._seen = EntryCache[Scope, VisibleEntries]()
+        self._denied = EntryCache[ProfileRules, frozenset[str]]()
 
     def open(self, loop: AbstractEventLoop | None) -> None:
         """Take in every source that the settings name, once."""
@@ -127,6 +138,7 @@ class Inventory:
         with self.changing:  # of two at once, the later one has read the later files
             found = mcp.read_servers(settings.mcp_config, LastGoodCopies(settings.state_folder))
             self.settings = settings
+            self.rulebook = rulebook_of(settings, self.rule_file.rules)
             self.fleet.take(found, mcp_rules_of(settings))
 
     def take_documents(self) -> None:
@@ -163,7 +175,14 @@ class Inventory:
                 self.current()
 
     def add_source(self, *sources: Source, instead_of: Sequence[Source] = ()) -> None:
-        """Take whole sources in; what is wrong with them is among `problems`."""
+        """Take whole sources in; what is wrong with them is among `problems`.
+
+        Raises `ConfigError` for what is no source.
+        """
+        for source in sources:
+            if isinstance(source, type) or not hasattr(source, "capabilities"):
+                message = f"add_source() takes sources one by one, not {source!r:.80}; make one"
+                raise ConfigError(message)
         if any(isinstance(source, StampedSource) for source in sources):
             self._look_in_pack()
         with self.changing:
@@ -210,7 +229,11 @@ class Inventory:
                     self.relist(self.pool.source_of(entry.name))
 
     def current(self) -> Pool:
-        """The pool with all functions that were added; nobody waits while another changes it."""
+        """The pool with all functions that were added; nobody waits while another changes it.
+
+        Raises `ConfigError` once it is closed.
+        """
+        self.check_open()
         if self._functions_changed:
             with self.changing:
                 self.pool.refresh(self._functions)
@@ -225,20 +248,47 @@ class Inventory:
         """Everything in the pool by name, hidden or not."""
         return self.current().entries
 
-    def scope_of(self, scope: Scope | None) -> Scope:
-        """The scope of a caller, without what is hidden from everyone."""
-        own = scope or Scope()
+    def scope_of(self, scope: Scope | None, profile: str = "") -> Scope:
+        """The scope of a caller of a profile, without what is hidden or denied by the rules."""
+        check(scope, Scope | None, "scope=", 'write Scope(allowed=["get_*"])')
+        own, denied = scope or Scope(), self._denied_to(profile)
         internal = own.internal.union(self.settings.search.internal)
-        return own if internal == own.internal else replace(own, internal=internal)
+        if (internal, denied) == (own.internal, own.denied):
+            return own
+        return replace(own, internal=internal, denied=denied)
+
+    def verdict(self, entry: Entry, profile: str = "") -> Verdict | Literal[""]:
+        """What the rules say of calls of a tool now; "" of what is none, or if nobody can tell."""
+        with suppress(ConfigError):
+            return self.rulebook.verdict(entry, profile) if entry.kind == "tool" else ""
+        return ""
+
+    def _denied_to(self, profile: str) -> frozenset[str]:
+        """The names that the rules deny callers of a profile, the same set while they are."""
+        try:
+            rules = self.rulebook.of_profile(profile)
+        except ConfigError:  # then no tool is called at all
+            return frozenset()
+        if not rules.rules:
+            return frozenset()
+        entries = self.entries()
+
+        def updated(old: frozenset[str], changed: Collection[str]) -> frozenset[str]:
+            now = (entries.get(name) for name in changed)
+            denied = {entry.name for entry in now if entry and rules.denies(entry)}
+            new = old.difference(changed) | denied
+            return old if new == old else new
+
+        return self._denied.get(entries, rules, lambda: rules.denied(self.groups(entries)), updated)
 
     def restricted(self, caller: Caller) -> Caller:
-        """The caller, without what is hidden from everyone."""
-        scope = self.scope_of(caller.scope)
+        """The caller, with their scope as `scope_of` has it."""
+        scope = self.scope_of(caller.scope, caller.profile)
         return caller if scope is caller.scope else replace(caller, scope=scope)
 
     def seen_by(self, caller: Caller) -> Mapping[str, Entry]:
         """What this caller may see and call, by name. Nothing else is to be named to them."""
-        entries, scope = self.entries(), self.scope_of(caller.scope)
+        entries, scope = self.entries(), self.scope_of(caller.scope, caller.profile)
         return self._seen.get(
             entries,
             scope,
@@ -252,7 +302,7 @@ class Inventory:
     def groups_seen_by(self, caller: Caller) -> Mapping[EntryTraits, Collection[str]]:
         """The names of the same by traits; no group is empty."""
         groups = self.groups(self.entries())
-        judge = GroupJudge(self.scope_of(caller.scope))
+        judge = GroupJudge(self.scope_of(caller.scope, caller.profile))
         seen = ((traits, judge.callable_names(groups, traits)) for traits in groups)
         return {traits: names for traits, names in seen if names}
 
@@ -310,12 +360,23 @@ class Inventory:
     def why_unknown(self, name: str, caller: Caller) -> str:
         """Why there is no such tool for this caller, where the server that it names is the reason.
 
-        In a sentence or two with what to do; "" if it names none whose tools cannot be had.
+        In a sentence or two with what to do; "" if it names none whose tools cannot be had. Raises
+        `CallRefused` for a tool that the rules deny.
         """
-        return self.unavailable.reason(name, self.scope_of(caller.scope))
+        scope = self.scope_of(caller.scope, caller.profile)
+        for entry in self.pool.candidates(name) if scope.denied else ():
+            if why_barred(entry, scope) == "denied":
+                raise execute.ruled_out(entry.name)
+        return self.unavailable.reason(name, scope)
+
+    def check_open(self) -> None:
+        """Raises `ConfigError` once it is closed: nothing is found, called or started then."""
+        if self._closed:
+            raise ConfigError("this crib is closed; make another one, or close it later")
 
     def close(self) -> None:
         """End the servers and apps that were started."""
+        self._closed = True
         self.fleet.close()
         if "_apps" in self.__dict__:
             self._apps.close()

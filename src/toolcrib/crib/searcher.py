@@ -74,7 +74,8 @@ class Searcher:
         Without a scope, that of the caller holds.
         """
         began = time.perf_counter()
-        found = self._answer(query, self._inventory.scope_of(scope or caller.scope), caller.id)
+        own = self._inventory.scope_of(scope or caller.scope, caller.profile)
+        found = self._marked(self._answer(query, own, caller.id), caller.profile)
         if query.text:  # an empty query browses
             record = SearchRecord(found, caller, time.time(), time.perf_counter() - began)
             self._events.append_later("search", record.event)
@@ -154,6 +155,17 @@ class Searcher:
             return found
         found = unavailable.mention_listing(found, scope)
         return unavailable.mention(found, scope, groups, self._glossary)
+
+    def _marked(self, found: Answer, profile: str) -> Answer:
+        """The answer, with the hits marked whose calls a person has to approve."""
+        entries, verdict = self._inventory.pool.entries, self._inventory.verdict
+        asked = {
+            hit.name
+            for hit in found
+            if (entry := entries.get(hit.name)) and verdict(entry, profile) == "ask"
+        }
+        hits = (replace(hit, asks=True) if hit.name in asked else hit for hit in found)
+        return replace(found, hits=tuple(hits)) if asked else found
 
     def _of_request(self, found: Answer, query: Query, own: Mapping[str, Entry]) -> Answer:
         """The answer, with what fits among the tools of this request, which are in no index."""

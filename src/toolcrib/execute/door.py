@@ -29,6 +29,7 @@ from toolcrib.execute.cover import Cover
 from toolcrib.execute.dispatch import dispatch
 from toolcrib.execute.gates import (
     CallRefused,
+    check_limit,
     check_rights,
     check_state,
     copy_arguments,
@@ -176,6 +177,7 @@ class Door:
         record = CallRecord(caller, call.name, origin=origin)
         limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         try:
+            check_limit(limit_s)
             admitted = await self._admit(call, caller, approver, cover, record)
         except CallRefused as refused:
             outcome = Outcome(error=refused.error)

@@ -68,6 +68,12 @@ class CallerView:
         entries = self.visible.entries
         return tuple(entries[name] for name in self.tool_names() if name in entries)
 
+    def asks(self, tool: ToolInfo) -> bool:
+        """Whether a person approves each call of this tool by the principal."""
+        entry, caller = self.visible.entries.get(tool.name), self.principal.caller
+        verdict = inventory_of(self._crib).verdict
+        return entry is not None and verdict(entry, caller.profile) == "ask"
+
     def pinned(self) -> tuple[ToolInfo, ...]:
         """The tools that are listed whatever the mode, by source and name."""
         pins, visible = self.principal.profile.pins, self.visible

@@ -3,7 +3,7 @@
 A tool that is malformed costs itself, and no other.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from toolcrib.gateway import sdk
@@ -18,7 +18,7 @@ from toolcrib.gateway.fixed_tool_definitions import (
 )
 from toolcrib.gateway.modes import EffectiveMode, effective_mode
 from toolcrib.gateway.sdk import Result
-from toolcrib.model import Capability, Json, JsonObject, ToolInfo
+from toolcrib.model import ASKS, Capability, Json, JsonObject, ToolInfo
 from toolcrib.sources import permission_from
 
 _TYPES: Mapping[str, type] = {
@@ -56,8 +56,8 @@ class ToolList:
 
     def __init__(self, view: CallerView) -> None:
         self._view = view
-        self._encoder = ToolEncoder(always_load=True)
-        self._deferrable = ToolEncoder(always_load=False)
+        self._encoder = ToolEncoder(always_load=True, asks=view.asks)
+        self._deferrable = ToolEncoder(always_load=False, asks=view.asks)
 
     def mode(self, client: str, *, modern: bool) -> EffectiveMode:
         """How tools are listed to a client of this name, in this era."""
@@ -111,24 +111,33 @@ def _without_fixed(tools: Sequence[ToolInfo]) -> list[ToolInfo]:
 class ToolEncoder:
     """Encodes tools for the wire, each once. Safe to share between threads.
 
-    `always_load` tells hosts that defer tools by themselves not to defer these.
+    `always_load` tells hosts that defer tools by themselves not to defer these. `asks` is whether a
+    person approves each call of a tool: then its description says so.
     """
 
-    def __init__(self, *, always_load: bool) -> None:
-        self._always_load = always_load
-        self._encoded: Mapping[str, tuple[ToolInfo, sdk.Result]] = {}
+    def __init__(
+        self, *, always_load: bool, asks: Callable[[ToolInfo], bool] = lambda _tool: False
+    ) -> None:
+        self._always_load, self._asks = always_load, asks
+        self._encoded: Mapping[str, tuple[ToolInfo, bool, sdk.Result]] = {}
 
     def of(self, tools: Iterable[ToolInfo]) -> list[sdk.Result]:
         """These tools, in this order."""
         before = self._encoded
-        now = {tool.name: (tool, self._encode(tool, before.get(tool.name))) for tool in tools}
+        now = {tool.name: self._encode(tool, before.get(tool.name)) for tool in tools}
         self._encoded = now
-        return [wire for _, wire in now.values()]
+        return [wire for *_, wire in now.values()]
 
-    def _encode(self, tool: ToolInfo, before: tuple[ToolInfo, sdk.Result] | None) -> sdk.Result:
-        if before and before[0] is tool:
-            return before[1]
-        return _valid(_encoded(tool, always_load=self._always_load))
+    def _encode(
+        self, tool: ToolInfo, before: tuple[ToolInfo, bool, sdk.Result] | None
+    ) -> tuple[ToolInfo, bool, sdk.Result]:
+        asks = self._asks(tool)
+        if before and before[0] is tool and before[1] == asks:
+            return before
+        wire = _encoded(tool, always_load=self._always_load)
+        if asks:
+            wire["description"] = f"{tool.description}\n({ASKS})".strip()
+        return tool, asks, _valid(wire)
 
 
 def _encoded(tool: ToolInfo, *, always_load: bool) -> sdk.Result:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias, cast, overload
 
-from toolcrib.api_arguments import check
-from toolcrib.errors import ConfigError
+from toolcrib.api_arguments import check, check_number
 from toolcrib.model.capability import JsonObject, Kind, PermissionKind, SourceKind, State
 
 Confidence = Literal["high", "medium", "low", "none"]
+ASKS = "a person approves each call"
+"""What is said of a tool whose calls need approval, wherever it is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,7 @@ class Query:
 
     def __post_init__(self) -> None:
         check(self.text, str, "the query", 'an empty one, "", browses')
-        check(self.limit, int | None, "limit=")
-        if self.limit is not None and self.limit < 0:
-            raise ConfigError(f"limit= takes 0 or more, not {self.limit}; None means the setting")
+        check_number(self.limit, 0, "limit=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +107,7 @@ class Hit:
     """One search result. `schema` is there for the best few tools and None for the rest.
 
     `often_with` are a few others that are used with it, by declared links and by recorded use.
+    `asks`: the rules want a person to approve each call.
     """
 
     name: str
@@ -121,6 +121,7 @@ class Hit:
     permission_kind: PermissionKind
     schema: JsonObject | None = None
     often_with: tuple[str, ...] = ()
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

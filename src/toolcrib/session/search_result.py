@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import cast
 
 from toolcrib.model import (
+    ASKS,
     CALLABLE_STATES,
     Answer,
     Confidence,
@@ -245,7 +246,7 @@ def hit_line(hit: Hit, tool: ToolInfo | None, read: str) -> str:
     """One hit: its signature if there is a tool, what it is, what stands in its way."""
     head = signature(hit.name, tool.parameters) if tool else hit.name
     kind = hit.kind if hit.kind != "tool" else ""
-    facts = [kind, hit.permission_kind, _obstacle(hit, tool, read)]
+    facts = [kind, hit.permission_kind, ASKS if hit.asks else "", _obstacle(hit, tool, read)]
     return f"- {head} [{', '.join(filter(None, facts))}] {_one_line(hit.description)}".rstrip()
 
 

@@ -119,7 +119,7 @@ def function_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> Func
     docstring = parse_docstring(inspect.getdoc(fn))
     signature = signature_of(fn, docstring.parameters)
     name = getattr(fn, "__name__", "")
-    plain = ToolInfo(name=name, description=docstring.summary, parameters=signature.schema)
+    plain = ToolInfo(name=name, description=docstring.description, parameters=signature.schema)
     info = with_facts(with_facts(plain, **facts_of(fn)), **facts)
     if info.name in {"", "<lambda>"}:
         raise DeclarationError(f"{fn!r} has no name of its own; give it one with name=")

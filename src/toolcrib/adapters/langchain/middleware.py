@@ -51,6 +51,7 @@ from toolcrib.adapters.langchain_messages import (
     unreadable_answer,
 )
 from toolcrib.adapters.wire.proxy import search_note
+from toolcrib.api_arguments import check
 from toolcrib.crib import Crib
 from toolcrib.session import SEARCH_TOOL_NAMES, Session
 from toolcrib.system import BackgroundLoop
@@ -86,6 +87,7 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         note: bool = True,
         auto: Auto | None = None,
     ) -> None:
+        check(sessions, Crib | Callable, "ToolcribMiddleware()", "pass the crib")
         super().__init__()
         self._make = _for_anyone(sessions) if isinstance(sessions, Crib) else sessions
         self._note = note

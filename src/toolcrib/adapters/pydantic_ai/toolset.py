@@ -30,6 +30,8 @@ from toolcrib.adapters.wire.calls import approver_for
 from toolcrib.adapters.wire.outcome_text import Image, outcome_parts, outcome_text
 from toolcrib.adapters.wire.proxy import search_note
 from toolcrib.adapters.wire.tool_list import object_schema
+from toolcrib.api_arguments import check
+from toolcrib.crib import Crib
 from toolcrib.execute import ApprovalRequest
 from toolcrib.model import Outcome, ToolInfo
 from toolcrib.session import Session
@@ -92,6 +94,7 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         note: bool = True,
         id: str | None = "toolcrib",
     ) -> None:
+        check(sessions, Crib | Callable, "ToolcribToolset()", "pass the crib")
         self._sessions = sessions
         self._deferred = deferred
         self._note = note and not deferred
