@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from toolcrib.sources.mcp.source import McpSource
     from toolcrib.sources.mcp.status import (
+        SMALLER,
         RefreshResult,
         ServerStatus,
         missing_variables,
@@ -84,12 +85,19 @@ else:
                 "unknown_server",
             ),
             "source": ("McpSource",),
-            "status": ("RefreshResult", "ServerStatus", "missing_variables", "unusable_entry"),
+            "status": (
+                "SMALLER",
+                "RefreshResult",
+                "ServerStatus",
+                "missing_variables",
+                "unusable_entry",
+            ),
             "trust": ("ReviewStatus",),
         },
     )
 
 __all__ = [
+    "SMALLER",
     "Distribution",
     "EntryDraft",
     "McpServers",
