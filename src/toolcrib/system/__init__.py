@@ -13,6 +13,7 @@ Every stage above may use it, and it knows none of them. Nothing here speaks MCP
     event_loop          an event loop in a thread of its own; a plain function in a thread
     deadline            how long a call has, and the clock that stands still while it asks
     files               plain files of bounded size; private files: locked, written in one step
+    network             which addresses are of the open internet, and which a name stands for
     memory              what nobody reaches any more is freed, and the system gets it back
     last_good_copy      what a file of the operator said when it could last be used
     daemon_folder       where the runtime files of the daemon are
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     )
     from toolcrib.system.last_good_copy import LastGoodCopies
     from toolcrib.system.memory import Collector, give_memory_back, have_one_heap
+    from toolcrib.system.network import addresses_of, is_public
     from toolcrib.system.pipe import (
         LONGEST_LINE,
         ByteReader,
@@ -96,6 +98,7 @@ else:
             ),
             "last_good_copy": ("LastGoodCopies",),
             "memory": ("Collector", "give_memory_back", "have_one_heap"),
+            "network": ("addresses_of", "is_public"),
             "pipe": (
                 "ByteReader",
                 "LONGEST_LINE",
@@ -127,12 +130,14 @@ __all__ = [
     "PipeLine",
     "PipeWriter",
     "ProcessInfo",
+    "addresses_of",
     "bounded_lines",
     "create_private_file",
     "done_in_time",
     "file_locked",
     "give_memory_back",
     "have_one_heap",
+    "is_public",
     "is_running",
     "list_process_tree",
     "make_private_folder",
