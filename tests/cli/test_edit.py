@@ -191,3 +191,16 @@ def test_two_at_once_do_not_overwrite_each_other(
     assert "mine" in kept.read_text()
     kept.unlink()
     assert "theirs" in own_servers_file().read_text()
+
+
+def test_a_sandbox_that_gets_files_with_secrets_is_warned_of(run: Run, tmp_path: Path):
+    script = tmp_path / "app" / "server.py"
+    script.parent.mkdir()
+    script.write_text("")
+    (script.parent / ".env").write_text("KEY=x")
+    run("add", "boxed", "--no-start", "--", sys.executable, str(script))
+    told = f"boxed can read {script.parent / '.env'} in its sandbox"
+    assert told not in run("servers").err
+    edited = run("edit", "boxed", "--no-start", "--set", "isolation=bwrap")
+    assert told in " ".join(edited.err.split())
+    assert told in " ".join(run("servers").err.split())

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         missing_variables,
         unusable_entry,
     )
+    from toolcrib.sources.mcp.transport.isolation import exposed_secrets
     from toolcrib.sources.mcp.trust import ReviewStatus
 else:
     __getattr__, __dir__ = lazy_names(
@@ -85,6 +86,7 @@ else:
             ),
             "source": ("McpSource",),
             "status": ("RefreshResult", "ServerStatus", "missing_variables", "unusable_entry"),
+            "transport.isolation": ("exposed_secrets",),
             "trust": ("ReviewStatus",),
         },
     )
@@ -110,6 +112,7 @@ __all__ = [
     "ServerRules",
     "ServerStatus",
     "Switches",
+    "exposed_secrets",
     "find_server",
     "is_plain_result",
     "last_log_lines",
