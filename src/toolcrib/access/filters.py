@@ -50,8 +50,8 @@ class GroupJudge:
         names, entries = groups[traits], groups.entries
         if not self._scope.denied.isdisjoint(names):
             names = frozenset(names) - self._scope.denied
-        bars = self._taken.barring(traits) if self._taken else ()
-        gives = None if self._given is None else self._given.granting(traits)
+        bars = self._taken.about(traits) if self._taken else ()
+        gives = None if self._given is None else self._given.about(traits)
         if not bars and gives is None:
             return names
         if gives is not None and not gives:

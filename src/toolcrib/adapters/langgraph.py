@@ -52,6 +52,8 @@ from toolcrib.adapters.langchain_messages import (
     unreadable,
     unreadable_answer,
 )
+from toolcrib.adapters.wire.proxy import search_note
+from toolcrib.api_arguments import check
 from toolcrib.crib import HOST, Crib
 from toolcrib.execute import Caller
 from toolcrib.session import SEARCH_TOOL_NAMES, Session
@@ -98,6 +100,7 @@ class ApprovalToolNode(ToolNode):
         caller: Caller | CallerOf = HOST,
         **options: Unpack[NodeOptions],
     ) -> None:
+        check(caller, Caller | Callable, "caller=", 'write Caller("ann")')
         super().__init__(  # pyright: ignore[reportUnknownMemberType] - a bare Callable of theirs
             tools, wrap_tool_call=self._called, awrap_tool_call=self._acalled, **options
         )
@@ -127,8 +130,7 @@ class ApprovalToolNode(ToolNode):
 
         The same bytes as long as the catalog is the same.
         """
-        session = self._open(context)
-        return "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
+        return search_note(self._open(context))
 
     def _func(
         self,

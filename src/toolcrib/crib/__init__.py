@@ -23,6 +23,7 @@
 `tenants`              opens the cribs of other tenants beside one
 `follower`             keeps pools in step with a store that several replicas share
 `shared_documents`     edits the servers and rules of such a store, in the files of this machine
+`exchange`             what a program takes out or replaces while the crib is in use, and who hears
 `fleet`                the MCP servers among those sources, and their exchange while others run on
 `searcher`             one search: the index, the rules, what use teaches, remarks about servers
 `unavailable_servers`  configured servers whose tools cannot be had; `server_purposes` finds them

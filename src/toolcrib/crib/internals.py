@@ -33,7 +33,7 @@ def crib_beside(
 ) -> Crib:
     """A crib of these settings on the parts of another one. See `open_tenant`."""
     crib, stages = Crib.__new__(Crib), Stages(settings, parts_of(other))
-    crib._stages = stages  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+    crib._opened = stages  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
     stages.open(loop, on_documents)
     return crib
 
@@ -89,4 +89,4 @@ def tracer_in(crib: Crib) -> Tracer | None:
 
 
 def _stages(crib: Crib) -> Stages:
-    return crib._stages  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+    return crib._opened  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in

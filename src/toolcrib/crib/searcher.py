@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib import execute
 from toolcrib.access import Scope, why_hidden
 from toolcrib.crib.crib_events import SearchRecord
 from toolcrib.crib.inventory import Inventory
 from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.unavailable_servers import mention_unreviewed
 from toolcrib.errors import ToolcribError
-from toolcrib.index import Catalog, View
+from toolcrib.index import Catalog, MemoryEngine, View
 from toolcrib.model import Answer, Entry, Kind, NameFilter, Query
 from toolcrib.pool import EntryCache, warm_up_best
 from toolcrib.search import (
@@ -86,6 +87,8 @@ class Searcher:
         pool = self._inventory.current()
         with self._index.view() as (catalog, view):
             found = answer_query(query, self._search(catalog, view, query, scope))
+        if (own := execute.tools_of_request(scope)) and (not query.kinds or "tool" in query.kinds):
+            found = self._of_request(found, query, own)
         found = self._with_remarks(found, query, scope)
         self._advice.answered(found, caller_id, scope)
         if self._inventory.settings.mcp.warm_up:
@@ -163,6 +166,18 @@ class Searcher:
         }
         hits = (replace(hit, asks=True) if hit.name in asked else hit for hit in found)
         return replace(found, hits=tuple(hits)) if asked else found
+
+    def _of_request(self, found: Answer, query: Query, own: Mapping[str, Entry]) -> Answer:
+        """The answer, with what fits among the tools of this request, which are in no index."""
+        catalog = Catalog(MemoryEngine(), None)
+        catalog.rebuild(own.values(), "")
+        with catalog.view() as view:
+            first = answer_query(query, Search(view, own, self._rules))
+        found = replace(found, hits=tuple(hit for hit in found if hit.name not in own))
+        surer, other = (found, first) if found.chance > first.chance else (first, found)
+        missing = {name: near for name, near in found.missing.items() if name in first.missing}
+        hits = (*surer, *other)[: query.limit or None]
+        return replace(surer if hits else found, hits=hits, missing=missing)
 
     def _pool_products(
         self,

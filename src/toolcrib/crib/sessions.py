@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from weakref import ReferenceType, ref
 
 from toolcrib import program, session, store
+from toolcrib.api_arguments import check, check_number, several
 from toolcrib.crib.crib_events import RecordedReveals
 from toolcrib.observe import conversation_mark
 from toolcrib.pool import EntryCache
@@ -111,11 +112,14 @@ class Sessions:
         style: str | None,
     ) -> Session:
         """A session; without an id it is for one request alone. Raises `ConfigError`."""
+        check(id, str | None, "session(id)")
+        check(tool_search, str | None, "tool_search=")
+        check_number(context_window, 1, "context_window=")
         settings = self._inventory.settings
         deferral = deferral_of(settings, tool_search, context_window, style)
         if deferral.style == "code":
             program.engine_version()  # to fail at each run would look like broken tools
-        scope = replace(caller.scope, bound=caller.scope.bound.union(bound))
+        scope = replace(caller.scope, bound=caller.scope.bound.union(several(bound, "bound=")))
         origin = caller.origin._replace(conversation=conversation_mark(id)) if id else caller.origin
         caller = self._inventory.restricted(replace(caller, scope=scope, origin=origin))
         reveals = (

@@ -62,7 +62,8 @@ class UnavailableServers:
     def reason(self, name: str, scope: Scope) -> str:
         """Why there is no tool of this name, if it spells out such a server; else ""."""
         origins = list(self._origins())
-        named = [each for each in origins if name.startswith((each.stem, *each.spellings().stems))]
+        stems = {each: (*each.spellings().stems, *each.spellings().double) for each in origins}
+        named = [each for each in origins if name.startswith(stems[each])]
         if not named:
             return ""
         origin = max(named, key=lambda each: len(each.stem))

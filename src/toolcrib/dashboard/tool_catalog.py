@@ -16,7 +16,7 @@ from toolcrib.session import Prices
 from toolcrib.settings import Settings
 from toolcrib.store import Rollup, RollupKey
 from toolcrib.text import token_counter
-from toolcrib.wiring import open_events
+from toolcrib.wiring import opened_events
 
 PAGE = 50
 USE_DAYS = 30
@@ -262,15 +262,9 @@ def _confused(
 
 def _use(settings: Settings, name: str, now: float) -> ToolUse | None:
     """How it was called in the last `USE_DAYS`; None if there is no log."""
-    path = settings.events_path
-    if not path or not path.exists():
-        return None
-    log = open_events(settings)
-    try:
-        since = int(now // HOUR_S) - USE_DAYS * DAY_HOURS
-        return _summed(log.totals(since, ("call",), ("code",), name))
-    finally:
-        log.close()
+    since = int(now // HOUR_S) - USE_DAYS * DAY_HOURS
+    with opened_events(settings) as log:
+        return _summed(log.totals(since, ("call",), ("code",), name)) if log else None
 
 
 def _summed(totals: Mapping[RollupKey, Rollup]) -> ToolUse:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from toolcrib.execute.door import CallPolicy, Door
     from toolcrib.execute.gates import CallRefused, check_state, ruled_out
     from toolcrib.execute.repair import ARGUMENT_WRAPPERS
-    from toolcrib.execute.resolution import VisibleTools, per_request_tools
+    from toolcrib.execute.resolution import VisibleTools, per_request_tools, tools_of_request
     from toolcrib.execute.rule_file import MOST_RULES, RuleFile, read_rules
     from toolcrib.execute.rulebook import ProfileRules, Rule, Rulebook, Verdict
     from toolcrib.execute.schema_reader import pointed_at
@@ -57,7 +57,7 @@ else:
             "door": ("CallPolicy", "Door"),
             "gates": ("CallRefused", "check_state", "ruled_out"),
             "repair": ("ARGUMENT_WRAPPERS",),
-            "resolution": ("VisibleTools", "per_request_tools"),
+            "resolution": ("VisibleTools", "per_request_tools", "tools_of_request"),
             "rule_file": ("MOST_RULES", "RuleFile", "read_rules"),
             "rulebook": ("ProfileRules", "Rule", "Rulebook", "Verdict"),
             "schema_reader": ("pointed_at",),
@@ -94,4 +94,5 @@ __all__ = [
     "read_rules",
     "ruled_out",
     "running_for",
+    "tools_of_request",
 ]

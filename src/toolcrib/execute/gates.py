@@ -8,6 +8,7 @@ arguments JSON.
 from typing import Literal, cast
 
 from toolcrib.access import why_barred
+from toolcrib.api_arguments import fits
 from toolcrib.execute.caller import Caller
 from toolcrib.model import (
     CALLABLE_STATES,
@@ -41,6 +42,7 @@ RefusalCode = Literal[
     "schema_refused",
     "bad_arguments",
     "overloaded",
+    "deadline",
     "unknown_handle",
     "store_away",
     "door_failed",
@@ -63,6 +65,13 @@ class CallRefused(Exception):
     ) -> None:
         super().__init__(message)
         self.error = CallError(code, phase, message, schema=schema, ticket=ticket)
+
+
+def check_limit(limit_s: float) -> None:
+    """Return if a call has time. Raises `CallRefused`: what has none is not sent."""
+    if not (fits(limit_s, int | float) and limit_s > 0):
+        message = f"timeout_s takes a number above 0, not {limit_s!r:.80}; nothing was sent"
+        raise CallRefused("deadline", "start", message)
 
 
 def check_state(entry: Entry, pin: str) -> ToolInfo:

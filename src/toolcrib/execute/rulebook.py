@@ -92,7 +92,7 @@ class ProfileRules:
         """The names that they deny; only groups that a rule may be about are looked at."""
         if not self._denying:
             return frozenset()
-        touched = (each for each in groups if self._denying.barring(each))
+        touched = (each for each in groups if self._denying.about(each))
         names = (name for each in touched for name in groups[each])
         return frozenset(name for name in names if self.denies(groups.entries[name]))
 

@@ -278,7 +278,7 @@ class Daemon:
             EdgeLog(self._logs_access, self._count_refusal),
             lambda: self.http.binding,
             self.http.drain,
-            self._is_loaded,
+            lambda: self._is_loaded() and self.serving.may_call,
         )
 
     def _authenticator(self) -> RequestAuthenticator:

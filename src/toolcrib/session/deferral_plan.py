@@ -20,7 +20,11 @@ from typing import NamedTuple, cast
 from toolcrib.access import GroupJudge, Scope, why_barred
 from toolcrib.model import Entry, EntryGroups, EntryTraits, ToolInfo
 from toolcrib.names import PatternIndex, any_grants
-from toolcrib.session.deferred_summary import is_smaller_than_stub, summarize_deferred
+from toolcrib.session.deferred_summary import (
+    index_deferred,
+    is_smaller_than_stub,
+    summarize_deferred,
+)
 from toolcrib.session.policy import Deferral
 from toolcrib.session.search_tool import RUN_TOOL_NAME, SEARCH_TOOL_NAMES
 
@@ -80,7 +84,7 @@ class Planner:
         """Those that are shown whole at any size."""
         if traits.required or traits.defer == "never":
             return frozenset(offered)
-        patterns = self._never.granting(traits) if self._never else frozenset[str]()
+        patterns = self._never.about(traits) if self._never else frozenset[str]()
         stubs = self.deferral.style == "stub"
         if not patterns and not stubs:
             return frozenset()
@@ -188,10 +192,16 @@ class DeferralPlan:
         return DeferredTools(self)
 
     def summary(self, budget: int) -> str:
-        """What is deferred, by source, within so many tokens; written once."""
+        """What is deferred, by source, within so many tokens; written once.
+
+        With the style `index` each tool in a line, if that takes a tenth of the window or less.
+        """
         if budget not in self._summaries:
             waiting = {traits: self._waiting_in(traits) for traits in self.plans}
-            self._summaries[budget] = summarize_deferred(waiting, self.groups.entries, budget)
+            deferral, entries = self.planner.deferral, self.groups.entries
+            indexed = self.deferred if deferral.style == "index" else ()
+            index = index_deferred(indexed, deferral.context_window // 10)
+            self._summaries[budget] = index or summarize_deferred(waiting, entries, budget)
         return self._summaries[budget]
 
     def defers(self, name: str) -> bool:

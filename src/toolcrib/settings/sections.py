@@ -205,8 +205,8 @@ class ProgramSettings(Section):
     at_once: int = setting(
         default=8,
         gt=0,
-        description="How many programs run side by side. Each has a process of its own; others"
-        " wait for one.",
+        description="How many programs run side by side, of one caller at most half. Each has a"
+        " process of its own; others wait for one.",
     )
     timeout_s: float = setting(
         default=300.0,
@@ -362,10 +362,11 @@ class SessionSettings(Section):
     never_defer: tuple[str, ...] = setting(
         default=(), description="Names or patterns of tools that are never deferred."
     )
-    style: Literal["hidden", "stub", "code"] = setting(
+    style: Literal["hidden", "index", "stub", "code"] = setting(
         default="hidden",
-        description="How a deferred tool is shown. `hidden`: not at all. `stub`: by name and "
-        "description only. `code`: not at all, and programs of the model call it; all tools wait"
+        description="How a deferred tool is shown. `hidden`: not at all. `index`: in a line of the"
+        " system prompt, with what it does. `stub`: in the list, by name and description only."
+        " `code`: not at all, and programs of the model call it; all tools wait"
         " that may.",
     )
     auto_reveal: bool = setting(

@@ -11,6 +11,7 @@ Every stage above may use it, and it knows none of them. Nothing here speaks MCP
     process_tree        the processes below one of ours, and the memory that they take
     pipe                lines of bounded length, the two ends of a long output, writes that wait
     event_loop          an event loop in a thread of its own; a plain function in a thread
+    fair_places         a few places that all callers share, none taking all of them
     deadline            how long a call has, and the clock that stands still while it asks
     files               plain files of bounded size; private files: locked, written in one step
     network             which addresses are of the open internet, and which a name stands for
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         done_in_time,
     )
     from toolcrib.system.event_loop import BackgroundLoop, run_in_thread
+    from toolcrib.system.fair_places import FairPlaces, is_fair
     from toolcrib.system.files import (
         FileLock,
         create_private_file,
@@ -83,6 +85,7 @@ else:
             "daemon_folder": ("RUN_FOLDER_VARIABLE", "run_folder", "run_folders"),
             "deadline": ("CallQuestions", "DEADLINE_PASSED", "DeadlineTimer", "done_in_time"),
             "event_loop": ("BackgroundLoop", "run_in_thread"),
+            "fair_places": ("FairPlaces", "is_fair"),
             "files": (
                 "FileLock",
                 "create_private_file",
@@ -123,6 +126,7 @@ __all__ = [
     "Collector",
     "ConnectionLimiter",
     "DeadlineTimer",
+    "FairPlaces",
     "FileLock",
     "LastGoodCopies",
     "LineReader",
@@ -137,6 +141,7 @@ __all__ = [
     "file_locked",
     "give_memory_back",
     "have_one_heap",
+    "is_fair",
     "is_public",
     "is_running",
     "list_process_tree",

@@ -50,6 +50,8 @@ from toolcrib.adapters.langchain_messages import (
     unreadable,
     unreadable_answer,
 )
+from toolcrib.adapters.wire.proxy import search_note
+from toolcrib.api_arguments import check
 from toolcrib.crib import Crib
 from toolcrib.session import SEARCH_TOOL_NAMES, Session
 from toolcrib.system import BackgroundLoop
@@ -85,6 +87,7 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         note: bool = True,
         auto: Auto | None = None,
     ) -> None:
+        check(sessions, Crib | Callable, "ToolcribMiddleware()", "pass the crib")
         super().__init__()
         self._make = _for_anyone(sessions) if isinstance(sessions, Crib) else sessions
         self._note = note
@@ -185,7 +188,7 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
 
     def _prompt(self, session: Session, given: SystemMessage | None) -> SystemMessage | None:
         """The system message with the note behind it: the same bytes as long as the catalog is."""
-        note = "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
+        note = search_note(session)
         if not self._note or not note:
             return given
         prompt = given.content if given else ""

@@ -109,8 +109,8 @@ def _always() -> bool:
 class HttpGuard:
     """The ASGI app that stands in front. `transport` is the app that serves a principal.
 
-    `metrics` gives what makes the page for Prometheus; None where there is none. `is_loaded` says
-    whether there is something to serve yet.
+    `metrics` gives what makes the page for Prometheus; None where there is none. `is_ready` says
+    whether there is something to serve yet, and calls are made.
     """
 
     settings: Callable[[], GatewaySettings]
@@ -123,7 +123,7 @@ class HttpGuard:
     edge_log: EdgeLog = field(default_factory=EdgeLog)
     binding: Callable[[], Binding] = _on_loopback
     drain: Drain = field(default_factory=Drain)
-    is_loaded: Callable[[], bool] = _always
+    is_ready: Callable[[], bool] = _always
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, or nothing: whatever else a server may ask for is refused."""
@@ -172,7 +172,7 @@ class HttpGuard:
             await self._stream(principal, scope, receive, send)
 
     async def _tell(self, endpoint: HttpEndpoint, send: Send) -> None:
-        if endpoint.ready and (self.drain.has_begun or not self.is_loaded()):
+        if endpoint.ready and (self.drain.has_begun or not self.is_ready()):
             await send_json(503, {"status": "unavailable"}, send, retry_later())
         else:
             await send_json(200, {"status": "ok"}, send)

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.sources.mcp.config.environment import references
+    from toolcrib.sources.mcp.config.environment import references, variables_read
     from toolcrib.sources.mcp.config.own_file import OwnServersFile
     from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig
     from toolcrib.sources.mcp.config.server_entry import ServerEntry
@@ -65,7 +65,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "config.environment": ("references",),
+            "config.environment": ("references", "variables_read"),
             "config.own_file": ("OwnServersFile",),
             "config.server": ("ServerAddress", "ServerCommand", "ServerConfig"),
             "config.server_entry": ("ServerEntry",),
@@ -125,4 +125,5 @@ __all__ = [
     "reply_id",
     "unknown_server",
     "unusable_entry",
+    "variables_read",
 ]

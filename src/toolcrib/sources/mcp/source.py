@@ -341,7 +341,8 @@ class McpSource:
             self._summary = ListingSummary(stamp)
             return NONE_DEFINED
         if last is None or last.judgement is not judgement or last.config is not config:
-            last = define_tools(config, known, judgement, last or NONE_DEFINED)
+            identity = self.trust.identity
+            last = define_tools(config, known, judgement, identity, last or NONE_DEFINED)
             self._memory.define(loaded, last)
         if not stamp or stamp != self._summary.stamp:
             admitted = self.trust.admits(judgement)

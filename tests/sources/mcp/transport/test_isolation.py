@@ -62,7 +62,7 @@ for line in sys.stdin:
 def boxes_work() -> str:
     """Why bubblewrap cannot be tried here; empty if it can."""
     if not shutil.which("bwrap"):
-        return "bubblewrap is not installed"
+        return "bubblewrap is not installed; `python scripts/install_bubblewrap.py` does it"
     line = ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"]
     tried = subprocess.run(line, capture_output=True, text=True, check=False)
     return f"no namespaces here: {tried.stderr.strip()}" if tried.returncode else ""
