@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         missing_variables,
         unusable_entry,
     )
+    from toolcrib.sources.mcp.transport.isolation import exposed_secrets
     from toolcrib.sources.mcp.trust import ReviewStatus
 else:
     __getattr__, __dir__ = lazy_names(
@@ -92,6 +93,7 @@ else:
                 "missing_variables",
                 "unusable_entry",
             ),
+            "transport.isolation": ("exposed_secrets",),
             "trust": ("ReviewStatus",),
         },
     )
@@ -118,6 +120,7 @@ __all__ = [
     "ServerRules",
     "ServerStatus",
     "Switches",
+    "exposed_secrets",
     "find_server",
     "is_plain_result",
     "last_log_lines",
