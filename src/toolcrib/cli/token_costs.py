@@ -70,7 +70,7 @@ def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
     visible = inventory_of(crib).seen_by(principal.caller)
     shows = sent.mode if visible else "shows nothing"
     all_listed = counter.count(eager.text) if visible else 0
-    few = f"fewer than {crib.settings.session.threshold} tools are all listed: nothing to save yet"
+    few = "no tool waits for a search, so that all are listed: nothing to save yet"
     return Surface(
         f"gateway, profile {name} ({shows})",
         all_listed,
@@ -98,7 +98,7 @@ def _eager_tokens(request: "Request", crib: Crib, counter: TokenCounter) -> int 
 def _request_tokens(request: "Request", session: Session, counter: TokenCounter) -> int:
     tools, note = request(session)
     listed = json.dumps(sdk_json(tools), ensure_ascii=False, separators=(",", ":"))
-    return sum(map(counter.count, filter(None, (listed, note, session.deferred_summary()))))
+    return sum(map(counter.count, filter(None, (listed, note))))
 
 
 Request = Callable[[Session], tuple[Any, str]]
