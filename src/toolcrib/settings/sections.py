@@ -435,6 +435,12 @@ class ProfileSettings(Section):
         default=(), description="Names or patterns of tools that are always listed."
     )
     mode: GatewayMode = setting(default="auto", description="As `gateway.mode`, for this profile.")
+    context_window: int | None = setting(
+        default=None,
+        gt=0,
+        description="The context window of its clients in tokens, which `tool_search` goes by."
+        " Without it `session.context_window`.",
+    )
     approval: ServerApproval | None = setting(
         default=None, description="As `approval.servers`, for this profile."
     )

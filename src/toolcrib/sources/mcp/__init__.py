@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from toolcrib.sources.mcp.source import McpSource
     from toolcrib.sources.mcp.status import (
+        SMALLER,
         RefreshResult,
         ServerStatus,
         missing_variables,
@@ -85,13 +86,20 @@ else:
                 "unknown_server",
             ),
             "source": ("McpSource",),
-            "status": ("RefreshResult", "ServerStatus", "missing_variables", "unusable_entry"),
+            "status": (
+                "SMALLER",
+                "RefreshResult",
+                "ServerStatus",
+                "missing_variables",
+                "unusable_entry",
+            ),
             "transport.isolation": ("exposed_secrets",),
             "trust": ("ReviewStatus",),
         },
     )
 
 __all__ = [
+    "SMALLER",
     "Distribution",
     "EntryDraft",
     "McpServers",
