@@ -85,7 +85,7 @@ class GatewayServer:
         self._notifier = ToolListNotifier(partial(self._listed, "", (), modern=True))
         self._offers = OfferHandlers(crib, principal, self._input_requests, self._notifier.publish)
         pool = inventory_of(crib).pool
-        self._unsubscribe = pool.events.subscribe(TOOLS_UPDATED, self._tools_updated)
+        self._unsubscribe = pool.events.subscribe(TOOLS_UPDATED, self.tools_updated)
         self.mcp_server = self._make_mcp_server()
 
     def mode(self, client: str, *, modern: bool) -> EffectiveMode:
@@ -126,7 +126,8 @@ class GatewayServer:
         async with self._offers.listening(context, params):
             return await self._notifier.listen(context, params)
 
-    def _tools_updated(self, _event: ToolsUpdated) -> None:
+    def tools_updated(self, _event: ToolsUpdated | None = None) -> None:
+        """Notify the clients whose list is another now, be it by the pool or by the rules."""
         self._notifier.changed()
 
     async def _add_instructions(
