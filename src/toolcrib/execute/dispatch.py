@@ -11,7 +11,7 @@ from dataclasses import replace
 from toolcrib.errors import BadArguments, UnknownTool
 from toolcrib.model import Call, CallContext, CallError, Deadline, Outcome, ToolInfo
 from toolcrib.sources import Source
-from toolcrib.system import DEADLINE_PASSED, CallQuestions, DeadlineTimer, done_in_time
+from toolcrib.system import CallQuestions, DeadlineTimer, deadline_passed, done_in_time
 from toolcrib.text import without_hidden
 
 GRACE_S = 0.25
@@ -82,7 +82,7 @@ async def _in_this_task(work: Coroutine[None, None, Outcome], deadline: Deadline
         with DeadlineTimer(deadline.with_grace(GRACE_S)):
             return await work
     except TimeoutError:
-        return Outcome(error=DEADLINE_PASSED)
+        return Outcome(error=deadline_passed(deadline))
     except asyncio.CancelledError:
         if task and task.cancelling():
             raise
@@ -101,7 +101,7 @@ async def _in_time(work: Coroutine[None, None, Outcome], deadline: Deadline) -> 
     finally:
         task.cancel()
     if not done:
-        return Outcome(error=DEADLINE_PASSED)
+        return Outcome(error=deadline_passed(deadline))
     return Outcome(error=GAVE_UP) if task.cancelled() else task.result()
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pydantic import TypeAdapter
 
 from toolcrib.model import CallContext, CallError, Json, Outcome
-from toolcrib.system import DEADLINE_PASSED, run_in_thread
+from toolcrib.system import deadline_passed, run_in_thread
 
 _ANYTHING = TypeAdapter(object)
 
@@ -27,7 +27,7 @@ async def run_function(run: Callable[[], object], context: CallContext) -> Outco
             result = await _result(run)
     except Exception as error:  # noqa: BLE001 - whatever a tool raises is its outcome
         return Outcome(
-            error=DEADLINE_PASSED
+            error=deadline_passed(context.deadline)
             if limit.expired()
             else _failure("tool_failed", _error_text(error))
         )
