@@ -37,7 +37,7 @@ async def dispatch(call: Call, tool: ToolInfo, source: Source, context: CallCont
     outcome = await _attempt(call, tool, source, context)
     if _may_repeat(tool, outcome.error) and context.deadline.left_s > 0:
         outcome = await _attempt(call, tool, source, context)
-    return _with_plain_error(outcome, tool.source_id)
+    return _with_plain_error(outcome, tool)
 
 
 def _may_repeat(tool: ToolInfo, error: CallError | None) -> bool:
@@ -45,17 +45,22 @@ def _may_repeat(tool: ToolInfo, error: CallError | None) -> bool:
     return tool.permission_kind == "read" and error is not None and error.retryable
 
 
-def _with_plain_error(outcome: Outcome, server: str | None) -> Outcome:
+def _with_plain_error(outcome: Outcome, tool: ToolInfo) -> Outcome:
     """The outcome with an error that names its server, in a message fit to be shown.
 
-    The message is a stranger's: nothing hidden, no control characters, and not without end.
+    The message is a stranger's: nothing hidden, no control characters, and not without end. What
+    may have taken effect is not to be tried again, unless it only reads.
     """
     error = outcome.error
     if error is None:
         return outcome
     visible = without_hidden(error.message[:LONGEST_MESSAGE])
     message = "".join(c if c.isprintable() or c == "\n" else " " for c in visible)
-    return replace(outcome, error=replace(error, message=message, server=error.server or server))
+    retryable = error.retryable and (error.effect != "unknown" or tool.permission_kind == "read")
+    server = error.server or tool.source_id
+    return replace(
+        outcome, error=replace(error, message=message, server=server, retryable=retryable)
+    )
 
 
 async def _attempt(call: Call, tool: ToolInfo, source: Source, context: CallContext) -> Outcome:
