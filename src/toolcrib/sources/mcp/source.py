@@ -321,10 +321,12 @@ class McpSource:
             failure = str(error)
         seconds = time.monotonic() - self._supervisor.began
         summary = self._summarized()
-        remedy = self._status(listing=False).remedy if failure else ""
+        status = self._status(listing=False)
+        remedy, cut = status.remedy if failure else "", status.cut_words
         if told := self._on_change:
             await asyncio.to_thread(told)
-        return RefreshResult(self.server, summary.tools, seconds, failure, summary.waiting, remedy)
+        found = self.server, summary.tools, seconds, failure, summary.waiting, remedy, cut
+        return RefreshResult(*found)
 
     async def _stop(self) -> None:
         if self._is_up:
