@@ -179,7 +179,7 @@ def test_parallel_calls_are_answered_each(made: tuple[Crib, Weather], name: str)
         assert talk.ask("Weather?") == "Done."
         body = talk.model.requests[-1].body.decode()
     assert body.index("sunny in Oslo") < body.index("bad_arguments") < body.index("sunny in Bonn")
-    assert [call.arguments["city"] for call in source.reached] == ["Oslo", "Bonn"]
+    assert sorted(str(call.arguments["city"]) for call in source.reached) == ["Bonn", "Oslo"]
 
 
 @on_every_wire
@@ -212,7 +212,12 @@ def test_the_model_reads_that_a_hit_may_not_fit(crib: Crib, name: str):
     far = SearchTools("who on earth would ever rent a bicycle near the city harbour at night")
     with WIRES[name](crib, [far, Say("Hm.")]) as talk:
         talk.ask("A bicycle, please")
-        assert "Not sure that any of these fits" in talk.model.requests[-1].body.decode()
+        before, after = talk.model.requests
+        read = after.body.decode()
+        assert "Weak matches; probably none fits." in read
+        assert "You can call these now" not in read
+        assert after.sees == before.sees
+        assert talk.session.revealed_tools() == ()
 
 
 @on_every_wire
@@ -265,6 +270,15 @@ def test_the_note_tells_how_to_call(crib: Crib, name: str):
     with WIRES[name](crib, []) as talk:
         assert ("call_tool" in talk.wire.system_note()) == ("proxy" in name)
         assert "tool_search" in talk.wire.system_note()
+
+
+@on_every_wire
+def test_the_note_sends_what_waits_by_itself(crib: Crib, name: str):
+    with WIRES[name](crib, []) as talk:
+        note = talk.wire.system_note()
+    waiting = crib.session().deferred_summary()
+    assert "get_forecast" in waiting
+    assert note.endswith(waiting)
 
 
 @on_every_wire

@@ -40,7 +40,7 @@ from toolcrib.settings import Settings, documented
 from toolcrib.store import EventFilter, SqliteStore, VectorCache
 from toolcrib.text import list_nearest
 from toolcrib.uses import words_that_led
-from toolcrib.wiring import open_events
+from toolcrib.wiring import opened_events
 
 FIRST_FILE = Path("cases.yaml")
 MOST_CALLS = 10_000
@@ -116,7 +116,8 @@ def eval_run_command(
     MRR in per cent over the answerable queries, the share of unanswerable queries that got no
     answer, and how many answerable ones got none by mistake. Rankings are not cut. `--against`
     shows both settings side by side, then every case that differs. Exit code 1: R@5 is below
-    `--min-recall5`; 2: the files cannot be used. docs/eval.md is the guide.
+    `--min-recall5`; 2: the files cannot be used. `toolcrib help eval` is the
+    guide.
 
         toolcrib eval run cases.yaml --html report.html
         toolcrib eval run cases.yaml --against search.fusion=rrf
@@ -290,15 +291,9 @@ def _evidence(crib: Crib, entries: Mapping[str, Entry]) -> DraftEvidence:
 
 def _calls(settings: Settings) -> Mapping[str, int]:
     """How often each tool was called and went well, as far as the log goes back."""
-    path = settings.events_path
-    if not path or not path.exists():
-        return {}
-    log = open_events(settings)
-    try:
-        calls = log.newest(MOST_CALLS, EventFilter(kinds=("call",))).values()
+    with opened_events(settings) as log:
+        calls = log.newest(MOST_CALLS, EventFilter(kinds=("call",))).values() if log else ()
         return Counter(call.name for call in calls if not call.code)
-    finally:
-        log.close()
 
 
 def _results(

@@ -6,13 +6,13 @@ A search needs nothing of what calls need. Who is asked, and what is refused, is
 
 from __future__ import annotations
 
+from math import inf
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from toolcrib import execute
-from toolcrib.execute import Caller, RuleFile
+from toolcrib.execute import Caller
 from toolcrib.model import Call, Outcome
-from toolcrib.system import LastGoodCopies
 from toolcrib.wiring import policy_of
 
 if TYPE_CHECKING:
@@ -49,8 +49,6 @@ class Calls:
         self._stores = stores
         self._advice = advice
         self._events, self._tracer = events, tracer
-        settings = inventory.settings
-        self.rule_file = RuleFile(settings.rules_file, LastGoodCopies(settings.state_folder))
         self._made: Door | None = None
         self._making = Lock()
 
@@ -69,6 +67,7 @@ class Calls:
         timeout_s: float | None,
         approver: Approver | None,
         progress: ProgressHandler | None,
+        most_s: float = inf,
         cover: Cover | None = None,
         ask: InputHandler | None = None,
         log: LogHandler | None = None,
@@ -80,6 +79,7 @@ class Calls:
             call,
             self._inventory.restricted(caller),
             timeout_s=timeout_s,
+            most_s=most_s,
             approver=approver,
             cover=cover,
             progress=progress,
@@ -102,12 +102,12 @@ class Calls:
 
     def take(self, settings: Settings) -> None:
         """Make what calls come then by these settings."""
-        self.door.policy = policy_of(settings, self.rule_file.rules)
+        self.door.policy = policy_of(settings, self._inventory.rule_file.rules)
 
     def _make_door(self) -> Door:
         return execute.Door(
             self._inventory.pool,
-            policy_of(self._inventory.settings, self.rule_file.rules),
+            policy_of(self._inventory.settings, self._inventory.rule_file.rules),
             events=self._events,
             tracer=self._tracer,
             tickets=execute.Tickets(lambda: self._stores.tickets, self._events.append),

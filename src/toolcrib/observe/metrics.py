@@ -61,6 +61,12 @@ METRICS: Final = (
         "Starts of MCP servers: started, or why not. Crashes, too.",
     ),
     Metric("toolcrib_server_memory_bytes", "gauge", ("server",), "Memory of a server's processes."),
+    Metric(
+        "toolcrib_server_calls",
+        "gauge",
+        ("server", "state"),
+        "Calls that an MCP server serves now (running), and that wait for it (waiting).",
+    ),
     Metric("toolcrib_tools", "gauge", ("state",), "Tools in the pool, by their state."),
     Metric("toolcrib_clients", "gauge", ("mode",), "Clients that are connected, by how they list."),
     Metric(
@@ -71,6 +77,8 @@ METRICS: Final = (
     ),
     Metric("toolcrib_refused_total", "counter", ("code",), "HTTP requests that were refused."),
     Metric("toolcrib_events_dropped_total", "counter", (), "Events that are in no log."),
+    Metric("toolcrib_events_waiting", "gauge", (), "Events that wait to be logged."),
+    Metric("toolcrib_store_up", "gauge", (), "Whether the store can be read, and takes events."),
     Metric("toolcrib_spans_dropped_total", "counter", (), "Spans that no collector has."),
 )
 """All that there is, in the order of the page."""

@@ -172,6 +172,14 @@ class McpServers:
             gone=tuple(each for each in before if each not in self.sources),
         )
 
+    def drop(self, gone: Sequence[McpSource]) -> None:
+        """Stop these for good, as far as they are here; with the last one the thread ends too."""
+        for source in (each for each in self.sources if each in gone):
+            source.retire(finish=False)
+        self.sources = tuple(each for each in self.sources if each not in gone)
+        if not self.sources:
+            self.close()
+
     def close(self) -> None:
         """Stop all that were started. Returns when no process is left.
 

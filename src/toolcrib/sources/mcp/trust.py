@@ -117,9 +117,11 @@ class ServerTrust:
             return None
 
     def check_current(self) -> None:
-        """Raises `StoreError` if what was decided lately may not be known here."""
-        if not self.is_open:
-            self._decisions.check_current()
+        """Raises `StoreError` if what was decided lately may not be known here.
+
+        Also of a server that is `open`: it may have been disabled, or denied by a rule.
+        """
+        self._decisions.check_current()
 
     def admits(self, judgement: ServerJudgement) -> bool:
         """Whether the resources and prompts of a server, which nobody reviews, may reach a model.
