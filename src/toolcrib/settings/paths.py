@@ -56,7 +56,7 @@ def is_own_servers_file(path: Path) -> bool:
     Or the one beside the settings that `TOOLCRIB_CONFIG` names, as a container has it: whoever can
     write there can write the settings.
     """
-    folder, own = path.parent, config_folder()
+    folder, own = path.absolute().parent, config_folder()
     named = os.environ.get(CONFIG_VARIABLE)
     ours = [own, *([Path(named).absolute().parent] if named else [])]
     return path.name == "servers.json" and (folder in ours or folder.parent == own / "tenants")

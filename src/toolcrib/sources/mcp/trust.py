@@ -240,6 +240,8 @@ class ServerTrust:
         decided = self._decisions.of(self.source)
         if not listed or self._policy == "strict" or self._decisions.is_known(self.source):
             return decided
+        if not self.may_start():  # what is known was listed by another entry
+            return decided
         clean = {name: one for name, one in listed.items() if not one.flags}
         pinned = {name: (one.pin, one.listed.written()) for name, one in clean.items()}
         self._decisions.trust(self.source, pinned)
