@@ -16,7 +16,7 @@ import apsw
 import pytest
 from typer.testing import CliRunner
 
-from tests.sources.mcp.faking import FAKE, below, left_of
+from tests.sources.mcp.faking import FAKE, below, left_of, own_file
 from tests.waiting import until
 from toolcrib.cli.app import app
 from toolcrib.crib import Crib
@@ -42,7 +42,7 @@ class World:
         """Configure the server."""
         args = ["-S", str(FAKE), f"rug={self.rug}", *modes]
         server = {"command": sys.executable, "args": args, **others}
-        self.config = self.folder / "mcp.json"
+        self.config = own_file()
         self.config.write_text(json.dumps({"mcpServers": {"fake": server}}))
 
     def pull(self, tool: str = "echo", **fields: Any) -> None:
@@ -281,7 +281,7 @@ def test_decisions_that_are_lost_approve_nothing_until_reviewed(world: World, ha
 def test_another_command_under_the_same_name_waits(world: World):
     """An approval is of what is run too, not of a name."""
     world.run("refresh")
-    world.write("junk")
+    world.write("junk", env={"PYTHONPATH": "/elsewhere"})
     world.run("refresh")
     with world.crib() as crib:
         assert crib.get(ECHO).state == "changed"
@@ -384,7 +384,7 @@ def test_an_older_copy_of_the_decisions_brings_no_approval_back(world: World):
 def test_two_configurations_of_one_name_share_nothing(world: World):
     world.run("refresh")
     first = world.config.read_text()
-    world.write("cut", "tool=mine")
+    world.write("cut", "tool=mine", env={"PYTHONPATH": "/elsewhere"})
     second = world.config.read_text()
     world.run("refresh")
     with world.crib() as crib:

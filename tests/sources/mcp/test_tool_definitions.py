@@ -95,6 +95,15 @@ def test_caps_on_text_and_schema():
     assert len(found.problems) == 2
 
 
+@pytest.mark.parametrize(
+    ("said", "is_own", "kind"),
+    [("read", True, "read"), ("read", False, "write"), ("dangerous", False, "dangerous")],
+)
+def test_a_file_of_others_can_only_raise_what_a_tool_may_do(said, is_own, kind):
+    config = replace(CONFIG, permission=(("*", said),), is_own=is_own)
+    assert defined({"name": "a"}, config=config).tools["a"].permission_kind == kind
+
+
 def asking(name: str, **more: object) -> dict[str, object]:
     return {"name": name, "_meta": {"anthropic/alwaysLoad": True}, **more}
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice, takewhile
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
-from toolcrib.model import Defer, Json, JsonObject, ToolInfo
+from toolcrib.model import Defer, Json, JsonObject, PermissionKind, ToolInfo
 from toolcrib.sources.definition import Definition, clean_tool, permission_from
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.identity import ServerIdentity
@@ -126,11 +126,25 @@ def _name_only(config: ServerConfig, name: str, judged: ToolJudgement) -> ToolIn
         source="mcp",
         source_id=config.prefix or config.id,
         named_by="operator",
-        permission_kind=permission_from({}, believed=False, override=config.permission_of(name)),
+        permission_kind=_kind(config, name, {}, believed=False),
         enabled=config.enables(name),
         parameters=ANY_OBJECT,
         flags=judged.flags,
     )
+
+
+def _kind(
+    config: ServerConfig, name: str, annotations: JsonObject, *, believed: bool
+) -> PermissionKind:
+    """What the operator says, else the server. A file that others write can only raise the kind."""
+    said, ours = (
+        permission_from(annotations, believed=believed, name=name),
+        config.permission_of(name),
+    )
+    if ours is None or config.is_own:
+        return ours or said
+    order: tuple[PermissionKind, ...] = get_args(PermissionKind)
+    return max((said, ours), key=order.index)
 
 
 class _DefinitionReader:
@@ -155,11 +169,8 @@ class _DefinitionReader:
             source_id=config.prefix or config.id,
             named_by="operator",
             approval="ask" if config.permission_of(self._name) == "dangerous" else None,
-            permission_kind=permission_from(
-                annotations,
-                believed=config.believe_annotations,
-                override=config.permission_of(self._name),
-                name=self._name,
+            permission_kind=_kind(
+                config, self._name, annotations, believed=config.believe_annotations
             ),
             enabled=config.enables(self._name),
             title=_text(self._raw.get("title") or annotations.get("title"), LONGEST_TITLE),
