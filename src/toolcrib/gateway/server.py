@@ -137,12 +137,14 @@ class GatewayServer:
         result = await call_next(ctx)
         if ctx.method in _GREETINGS and isinstance(result, dict):
             self._events.greeted(ctx)
-            mode = self.mode(_client_name(ctx.params), modern=sdk.is_modern(ctx))
-            return {**result, "instructions": await asyncio.to_thread(self._instructions, mode)}
+            client, modern = _client_name(ctx.params), sdk.is_modern(ctx)
+            # To know what waits may take a while: definitions may have to be counted.
+            text = await asyncio.to_thread(lambda: self._instructions(client, modern=modern))
+            return {**result, "instructions": text}
         return result
 
-    def _instructions(self, mode: EffectiveMode) -> str:
-        view = self._view
+    def _instructions(self, client: str, *, modern: bool) -> str:
+        view, mode = self._view, self.mode(client, modern=modern)
         return instructions(mode, view.groups(), view.visible.entries, view.unavailable())
 
     async def _list(self, context: sdk.Context, _params: sdk.PaginatedRequestParams) -> sdk.Result:

@@ -142,7 +142,7 @@ def functions_found(
     budget: int,
 ) -> Outcome:
     """What the search tool of a session answers in code mode: see `stub_text`."""
-    signatures = signatures_of(dict.fromkeys(hit.name for each in found.answers for hit in each))
+    signatures = signatures_of([hit.name for hit in found.hits])
     paths: list[Json] = [each.path for each in signatures.values()]
     missing = found.unavailable()
     return Outcome(

@@ -92,6 +92,11 @@ class McpSource:
         return phase.words() if phase else ""
 
     @property
+    def calls(self) -> tuple[int, int]:
+        """How many calls it serves now, and how many wait."""
+        return self._made.calls if self._made else (0, 0)
+
+    @property
     def is_unknown(self) -> bool:
         """Whether its tools were never listed, as it is configured, and may be."""
         return not self.config.disabled and self._memory.head() is None
