@@ -9,13 +9,15 @@ gateway its own section, which is about nothing else.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from toolcrib import execute, program, session, store
+from toolcrib.api_arguments import check
 from toolcrib.embed import make_embedder
 from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger, PrefetchMode
@@ -203,7 +205,8 @@ def event_log_of(settings: Settings, stores: Stores) -> EventLog:
     observe = settings.observe
     opened = (lambda: stores.events) if settings.events_path else None
     counters = EventCounters() if observe.metrics else None
-    return EventLog(opened, keep_queries=observe.keep_queries, counters=counters)
+    spool = settings.events_path.with_name("events.waiting") if settings.events_path else None
+    return EventLog(opened, keep_queries=observe.keep_queries, counters=counters, spool=spool)
 
 
 def tracer_of(settings: Settings, environ: Mapping[str, str]) -> Tracer | None:
@@ -236,9 +239,18 @@ def _exporter(url: str, headers: Mapping[str, str]) -> SpanExporter:
     return OtlpExporter(OtlpTarget(url, headers))
 
 
-def open_events(settings: Settings) -> EventStore:
-    """The log of events alone, for whoever reads it, to be closed. Raises `StoreError`."""
-    return stores_of(settings).events
+@contextmanager
+def opened_events(settings: Settings, *, make: bool = False) -> Generator[EventStore | None]:
+    """The log of events alone, for whoever reads it; the store is asked whether there is one.
+
+    None where nothing is logged, and where nothing was logged yet; with `make` it is made then.
+    Raises `ConfigError` and `StoreError`.
+    """
+    if settings.events_path is None:
+        yield None
+        return
+    with closing(stores_of(settings)) as stores:
+        yield stores.events if make or stores.has_events else None
 
 
 def retention_of(settings: Settings) -> Retention:
@@ -347,7 +359,8 @@ def session_options_of(
 ) -> SessionOptions:
     """How a session behaves, by the settings and by what it says itself. Raises `ConfigError`."""
     own = settings.session
-    wanted = own.prefetch if prefetch is None else _prefetch_mode(prefetch)
+    check(prefetch, PrefetchMode | None, "prefetch=")
+    wanted = own.prefetch if prefetch is None else cast("PrefetchMode", prefetch)
     return session.SessionOptions(
         style=deferral.style,
         auto_reveal=own.auto_reveal,
@@ -369,24 +382,14 @@ def _style_of(
 
     A session that says itself that it wants all tools has them, whatever the settings say of code.
     """
-    word = settings.session.style if style is None else style
-    styles = get_args(session.DeferStyle)
-    found = cast("DeferStyle", word) if word in styles else None
-    if found is None:
-        raise ConfigError(f"{word!r} is not a value of `style`; say one of {', '.join(styles)}")
+    check(style, session.DeferStyle | None, "style=")
+    found = cast("DeferStyle", settings.session.style if style is None else style)
     if found != "code" or trigger.kind != "off":
         return found
     if tool_search and style is None:
         return "hidden"
     problem = "the style `code` lists no tools, and `tool_search` is off, which lists all"
     raise ConfigError(f"{problem}; set one of the two otherwise")
-
-
-def _prefetch_mode(word: str) -> PrefetchMode:
-    for mode in get_args(PrefetchMode):
-        if word == mode:
-            return mode
-    raise ConfigError(f"{word!r} is not a value of `prefetch`; say auto, on or off")
 
 
 def app_rules_of(settings: Settings) -> AppRules:

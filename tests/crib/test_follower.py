@@ -1,5 +1,8 @@
 """A crib that follows its shared store: what failed is done again, and what was done is noted."""
 
+import asyncio
+import json
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -7,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.gateway.tenancy import SERVER
 from tests.postgres import KEY
 from toolcrib import Crib, Settings
 from toolcrib.crib import inventory_of
 from toolcrib.crib.follower import FollowedTenant
 from toolcrib.crib.inventory import Inventory
-from toolcrib.errors import SourceError
+from toolcrib.errors import SourceError, StoreAway
+from toolcrib.gateway.keys import Keys
 from toolcrib.settings import EmbedSettings
 from toolcrib.sources.mcp.lifecycle.cache import MCPToolsCache
 from toolcrib.sources.mcp.lifecycle.memory import ServerMemory
@@ -36,17 +41,32 @@ class Replica:
         assert crib._stages._followed
         assert isinstance(stores, ReplicaStores)
         follower.leave(crib._stages._followed)
-        self.inventory, self._others = inventory_of(crib), others
+        self.crib, self.stores, self.others = crib, stores, others
+        self.inventory = inventory_of(crib)
         self.followed = FollowedTenant(stores, self.inventory, stores.catch_up().generation)
 
     def list_elsewhere(self, *names: str) -> int:
         """Another replica lists the server; the generation after that."""
         source = self.inventory.servers["shop"]
-        cache = MCPToolsCache(self._others.listings)
+        cache = MCPToolsCache(self.others.listings)
         memory = ServerMemory("shop", source.listing_key.config_hash, cache, source.trust)
         tools = tuple({"name": name, "inputSchema": {"type": "object"}} for name in names)
         memory.keep(ServerIntroduction(ServerFacts("2025-11-25"), ServerListing(tools)), 0.1)
-        return self._others.feed.changes(0).generation
+        return self.others.feed.changes(0).generation
+
+    def put_servers(self, *, disabled: bool) -> int:
+        """Somebody elsewhere writes the servers; the generation after that."""
+        entry = {"command": sys.executable, "args": ["-S", str(SERVER), "acme"], "trust": "open"}
+        servers = {"mcpServers": {"desk": {**entry, "disabled": disabled}}}
+        before = self.others.documents.document("servers.json")
+        over = before.version if before else None
+        self.others.documents.put_document("servers.json", json.dumps(servers).encode(), over)
+        return self.others.feed.changes(0).generation
+
+    def call(self) -> str:
+        """Call a tool of the server that is written elsewhere; the code of the error."""
+        outcome = asyncio.run(self.crib.call("mcp_desk_look_up"))
+        return outcome.error.code if outcome.error else ""
 
     def look(self, generation: int) -> set[str]:
         """Take in what has changed; the names that are there then."""
@@ -64,7 +84,7 @@ def replica(
         install_key_env="KEY_OF_ALL",
         builtin_tools=False,
         embed=EmbedSettings(embedder="none"),
-    )
+    ).read_from(None)
     with (
         closing(SharedDatabase(Database(new_address))) as shared,
         Crib.from_settings(settings) as crib,
@@ -118,3 +138,39 @@ def _refuse(_inventory: Inventory, _source: object) -> None:
 def test_who_is_left_takes_in_nothing(replica: Replica):
     replica.followed.leave()
     assert replica.look(replica.list_elsewhere("a")) == set()
+
+
+def test_a_server_that_was_disabled_during_a_cut_is_never_called_again(replica: Replica):
+    replica.look(replica.put_servers(disabled=False))
+    asyncio.run(replica.crib.refresh("desk"))
+    assert replica.call() == ""
+    now = replica.put_servers(disabled=True)
+    replica.stores._freshness._confirmed = None  # the cut was longer than `stale_s`
+    assert replica.call() == "store_away"
+    replica.look(now)
+    replica.stores.decisions.check_current()
+    assert replica.call() == "disabled"
+
+
+def test_nothing_is_current_before_all_changes_hold(
+    replica: Replica, monkeypatch: pytest.MonkeyPatch
+):
+    replica.look(replica.put_servers(disabled=False))
+    told = Keys(replica.others.keys).add("ann")
+    assert Keys(replica.stores.keys).good(told)
+    assert replica.others.keys.remove("ann")
+    now = replica.put_servers(disabled=True)
+    replica.stores._freshness._confirmed = None
+    take, seen = Inventory.take, list[str]()
+
+    def watched(inventory: Inventory, settings: Settings) -> None:
+        with pytest.raises(StoreAway):
+            replica.stores.decisions.check_current()
+        assert not Keys(replica.stores.keys).good(told), "its key is revoked before"
+        take(inventory, settings)
+        seen.append("taken")
+
+    monkeypatch.setattr(Inventory, "take", watched)
+    replica.look(now)
+    assert seen == ["taken"]
+    replica.stores.decisions.check_current()

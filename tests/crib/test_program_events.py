@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Generator
-from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -13,7 +12,7 @@ from toolcrib import Crib, Settings
 from toolcrib.crib import events_of
 from toolcrib.model import Event, EventOrigin, Outcome
 from toolcrib.store import EventFilter
-from toolcrib.wiring import open_events
+from toolcrib.wiring import opened_events
 
 SECRET = "tell-nobody"
 CALLER = replace(ANN, origin=EventOrigin("claude", "talk"))
@@ -38,7 +37,8 @@ def pay(to: str) -> str:
 
 def programs(crib: Crib) -> list[Event]:
     events_of(crib).close()
-    with closing(open_events(crib.settings)) as file:
+    with opened_events(crib.settings) as file:
+        assert file
         return list(file.after(0, 100, EventFilter(("program",))).values())
 
 

@@ -20,7 +20,7 @@ from toolcrib.dashboard.tool_catalog import PAGE, ToolCatalog, ToolFilter
 from toolcrib.dashboard.tool_map import NEAREST, map_tools, nearest_rows
 from toolcrib.model import Event
 from toolcrib.settings import Settings
-from toolcrib.wiring import open_events
+from toolcrib.wiring import opened_events
 
 VIEW = view(Overview(has_gateway=True), path="/tools")
 
@@ -117,17 +117,17 @@ def test_a_tool_has_what_it_says_and_what_is_near_it(tools: ToolCatalog):
 def test_use_is_of_the_last_days(tmp_path):
     settings = Settings(store=str(tmp_path / "catalog.db"))
     assert settings.events_path
-    log, now = open_events(settings), 1_800_000_000.0
-    pinned = {"pin": "x"}
-    log.write(
-        [
-            Event(now - 60 * 24 * 3_600, "call", name="scan", seconds=9.0, facts=pinned),
-            Event(now, "call", name="scan", seconds=1.0, facts=pinned),
-            Event(now, "call", name="scan", seconds=3.0, code="tool_failed", facts=pinned),
-            Event(now, "call", name="read_file", facts=pinned),
-        ]
-    )
-    log.close()
+    pinned, now = {"pin": "x"}, 1_800_000_000.0
+    with opened_events(settings, make=True) as log:
+        assert log
+        log.write(
+            [
+                Event(now - 60 * 24 * 3_600, "call", name="scan", seconds=9.0, facts=pinned),
+                Event(now, "call", name="scan", seconds=1.0, facts=pinned),
+                Event(now, "call", name="scan", seconds=3.0, code="tool_failed", facts=pinned),
+                Event(now, "call", name="read_file", facts=pinned),
+            ]
+        )
     with Crib(settings) as crib:
         crib.add(scan)
         catalog = ToolCatalog(lambda: nullcontext(crib), now=lambda: now)

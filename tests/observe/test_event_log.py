@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -12,10 +12,11 @@ import pytest
 
 from tests.defaults import RETENTION
 from tests.waiting import until
-from toolcrib.errors import StoreError
+from toolcrib.errors import StoreAway, StoreError
 from toolcrib.model import Event
-from toolcrib.observe import EventLog, LoggedEvent, event_log
+from toolcrib.observe import EventLog, LoggedEvent, event_log, event_spool
 from toolcrib.observe.event_log import MOST_WAITING
+from toolcrib.observe.event_spool import EventSpool
 from toolcrib.observe.watcher import MOST_QUERIES, MOST_UNTAKEN, Watcher
 from toolcrib.store import EventFile, EventFilter
 
@@ -34,6 +35,7 @@ def call(name: str) -> Event:
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_log, "PAUSE_S", 0.01)
+    monkeypatch.setattr(event_log, "AGAIN_S", 0.01)
 
 
 @pytest.fixture
@@ -159,19 +161,21 @@ def test_an_event_that_cannot_be_made_costs_no_other(
     assert "an event could not be made" in caplog.text
 
 
-def test_a_file_that_cannot_be_had_is_told_once_and_tried_again(
+def test_what_cannot_be_written_is_told_once_and_written_later_in_order(
     log: EventLog, path: Path, caplog: pytest.LogCaptureFixture
 ):
     path.mkdir()
     with caplog.at_level(logging.WARNING):
         for number in range(1, 4):
-            log.append(call("lost"))
-            until(lambda number=number: log.dropped == number)
+            log.append(call(f"waits {number}"))
+            until(lambda number=number: len(log.spool) == number)
         path.rmdir()
-        log.append(call("kept"))
+        until(lambda: not log.spool)  # without another event
+        log.append(call("after"))
         log.close()
-    assert caplog.text.count("events are not logged") == 1
-    assert [each.name for each in written(path)] == ["kept"]
+    assert caplog.text.count("events wait to be logged") == 1
+    assert [each.name for each in written(path)] == ["waits 1", "waits 2", "waits 3", "after"]
+    assert log.dropped == 0
 
 
 @pytest.mark.plan(82)
@@ -185,8 +189,56 @@ def test_a_full_disk_costs_events_and_nothing_else(
     with caplog.at_level(logging.WARNING):
         log.append(call("look"))
         log.close()
-    assert "1 events are not logged: the disk is full" in caplog.text
+    assert "1 events wait to be logged: the disk is full" in caplog.text
+    assert "1 events are not logged: the process ends" in caplog.text
     assert log.dropped == 1
+
+
+def test_what_waits_outlasts_the_process(path: Path):
+    path.mkdir()
+    spool = path.with_name("events.waiting")
+    before = EventLog(partial(EventFile, path, RETENTION), spool=spool)
+    before.append(call("waits"))
+    before.close()
+    assert before.dropped == 0
+    assert spool.stat().st_mode & 0o077 == 0
+    with spool.open("ab") as file:
+        file.write(b'[["cut o')  # the process was killed while it wrote
+    path.rmdir()
+    again = EventLog(partial(EventFile, path, RETENTION), spool=spool)
+    again.append(call("after"))
+    again.close()
+    assert [each.name for each in written(path)] == ["waits", "after"]
+    assert not spool.exists()
+
+
+def test_what_was_written_though_nobody_heard_is_written_once(log: EventLog, path: Path):
+    heard, write = list[int](), EventFile.write
+
+    def unheard(file: EventFile, events: Sequence[Event]) -> range:
+        ids = write(file, events)
+        heard.extend(ids)
+        if len(heard) == 1:
+            raise StoreAway("the connection broke after the commit")
+        return ids
+
+    with pytest.MonkeyPatch.context() as broken:
+        broken.setattr(EventFile, "write", unheard)
+        log.append(call("one"))
+        until(lambda: heard and not log.spool)
+        log.append(call("two"))
+        log.close()
+    assert [each.name for each in written(path)] == ["one", "two"]
+
+
+@pytest.mark.plan(81)
+def test_what_waits_is_bounded_and_searches_keep_no_call_out(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(event_spool, "MOST_BYTES", 4_000)
+    spool = EventSpool()
+    lost = [spool.add([search()]) for _ in range(100)]
+    assert 0 < lost.index(1) < 50
+    assert spool.add([search(), call("x")]) == 1
+    assert [spool.add([call("x")]) for _ in range(100)][-1] == 1
 
 
 @pytest.mark.plan(83)

@@ -83,11 +83,14 @@ def list_command(
     console().print(table("", columns, map(_cells, listed["rows"])))
     head = f"{len(listed['rows'])} capabilities. All {listed['offered']} tools that a model may be"
     print_text(f"{head} shown are {listed['tokens']:,} tokens, {listed['how']}.")
+    for line in listed.get("cut", ()):
+        print_text(line)
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[object, ...]:
     """What the table shows of a capability."""
     waits = "" if row["deferral"] == "automatic" else row["deferral"]
     hidden = f"hidden in it: {', '.join(row['flags'])}" if row["flags"] else ""
-    about = "; ".join(filter(None, (waits, hidden)))
+    rules = "" if row["rules"] in ("allow", "") else f"rules: {row['rules']}"
+    about = "; ".join(filter(None, (rules, waits, hidden)))
     return row["name"], row["kind"], row["state"], row["tokens"], row["source"], about

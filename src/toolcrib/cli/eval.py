@@ -40,7 +40,7 @@ from toolcrib.settings import Settings, documented
 from toolcrib.store import EventFilter, SqliteStore, VectorCache
 from toolcrib.text import list_nearest
 from toolcrib.uses import words_that_led
-from toolcrib.wiring import open_events
+from toolcrib.wiring import opened_events
 
 FIRST_FILE = Path("cases.yaml")
 MOST_CALLS = 10_000
@@ -290,15 +290,9 @@ def _evidence(crib: Crib, entries: Mapping[str, Entry]) -> DraftEvidence:
 
 def _calls(settings: Settings) -> Mapping[str, int]:
     """How often each tool was called and went well, as far as the log goes back."""
-    path = settings.events_path
-    if not path or not path.exists():
-        return {}
-    log = open_events(settings)
-    try:
-        calls = log.newest(MOST_CALLS, EventFilter(kinds=("call",))).values()
+    with opened_events(settings) as log:
+        calls = log.newest(MOST_CALLS, EventFilter(kinds=("call",))).values() if log else ()
         return Counter(call.name for call in calls if not call.code)
-    finally:
-        log.close()
 
 
 def _results(

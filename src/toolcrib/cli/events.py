@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, NamedTuple, cast
@@ -19,8 +19,8 @@ from toolcrib.model import Event, EventKind
 from toolcrib.names import Origin
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import read_servers, unknown_server
-from toolcrib.store import FORMER_LOG, EventFilter, EventStore
-from toolcrib.wiring import open_events
+from toolcrib.store import EventFilter, EventStore
+from toolcrib.wiring import opened_events
 
 EVENT_LINES = 30
 MOST_AT_ONCE = 10_000
@@ -144,14 +144,13 @@ def _show(
     as_json: bool,  # noqa: FBT001 - the same
 ) -> None:
     """Raises `ConfigError` where nothing is logged, and for an unknown server."""
-    path = settings.events_path
-    if path is None:
+    if settings.events_path is None:
         raise ConfigError("these settings log no events: see `observe.enabled` and `store`")
     which = _of_server(settings, server, which) if server else which
-    if not (follow or path.exists() or path.with_name(FORMER_LOG).exists()):
-        print_json([]) if as_json else console(to_stderr=True).print("Nothing is logged yet.")
-        return
-    with closing(open_events(settings)) as file:
+    with opened_events(settings, make=follow) as file:
+        if file is None:
+            print_json([]) if as_json else console(to_stderr=True).print("Nothing is logged yet.")
+            return
         reader = LogReader(file, which, view, texts)
         _follow(reader, lines, as_json=as_json) if follow else _print(reader, lines, as_json)
 

@@ -88,7 +88,7 @@ def show_listing(options: GlobalOptions, names: Sequence[str] = ()) -> list[Refr
 
 def waiting_line(doing: Mapping[str, str]) -> str:
     """What the first servers do that are not listed yet, and how many more there are."""
-    servers = [f"{name}: {words}" if words else name for name, words in doing.items()]
+    servers = [f"{name}: {words or 'is waited for'}" for name, words in doing.items()]
     more = f"; {len(servers) - MOST_SHOWN} more" if len(servers) > MOST_SHOWN else ""
     return safe("; ".join(servers[:MOST_SHOWN]) + more).plain
 
@@ -99,7 +99,8 @@ def listed_line(result: RefreshResult) -> str:
     if result.error:
         return f"  {server}: failed, {seconds}"
     waiting = f", {result.waiting} wait for `toolcrib review {server}`" if result.waiting else ""
-    return f"  {server}: {number(result.tools, 'tool')}, {seconds}{waiting}"
+    cut = f"; {result.cut}" if result.cut else ""
+    return f"  {server}: {number(result.tools, 'tool')}, {seconds}{waiting}{cut}"
 
 
 def _sources_named(names: Sequence[str], sources: Sequence[McpSource]) -> Sequence[McpSource]:

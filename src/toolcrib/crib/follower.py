@@ -10,6 +10,7 @@ tenants of a process: it asks for their generations together, and then for what 
 import logging
 import time
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from threading import Event, RLock, Thread
 
 from toolcrib.crib.inventory import Inventory
@@ -28,8 +29,9 @@ _log = logging.getLogger(__name__)
 class FollowedTenant:
     """One tenant as it is followed: its stores, and the crib that is made of them.
 
-    `on_documents` is called when documents have changed, after their files were written. The pool
-    has all changes of listings and decisions until `generation`.
+    What has changed is in force here before this replica counts as current: no call is made by what
+    held before. `on_documents` is called when documents have changed, after their files were
+    written and the servers were exchanged. The pool has all changes until `generation`.
     """
 
     def __init__(
@@ -55,9 +57,7 @@ class FollowedTenant:
                 return
             if not self.stores.is_current(asked, generation):
                 self.stores.catch_up(self._apply)
-            if not self._has_keys:
-                self.stores.keys.refresh()
-                self._has_keys = True
+            self._refresh_keys()
             self.stores.listings.send_rest()
 
     def settle(self) -> None:
@@ -73,14 +73,25 @@ class FollowedTenant:
 
     def _apply(self, changes: Changes) -> None:
         self._has_keys = self._has_keys and not changes.keys
-        for source in self._changed(frozenset(changes.listings), every=changes.decisions):
-            try:
-                self._inventory.relist(source)
-            except ToolcribError as error:
-                self._inventory.report(str(error))
+        self._refresh_keys()
         if changes.documents:
+            self._try(self._inventory.take_documents)
             self._on_documents()
+        for source in self._changed(frozenset(changes.listings), every=changes.decisions):
+            self._try(partial(self._inventory.relist, source))
         self.generation = changes.generation
+
+    def _refresh_keys(self) -> None:
+        if not self._has_keys:
+            self.stores.keys.refresh()
+            self._has_keys = True
+
+    def _try(self, take: Callable[[], None]) -> None:
+        """One that fails keeps no other change back."""
+        try:
+            take()
+        except ToolcribError as error:
+            self._inventory.report(str(error))
 
     def _changed(self, listed: frozenset[ListingKey], *, every: bool) -> Iterator[McpSource]:
         """The sources that would list something else than they did when they were asked last."""

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolcrib import session
+from toolcrib import execute, session
 from toolcrib.crib.calls import Calls
 from toolcrib.crib.capability_reader import CapabilityReader
 from toolcrib.crib.crib_index import CribIndex
@@ -28,7 +28,7 @@ from toolcrib.crib.programs import CribPrograms
 from toolcrib.crib.recipes import Recipes
 from toolcrib.crib.searcher import Searcher
 from toolcrib.crib.sessions import Sessions
-from toolcrib.settings import Settings, with_own_servers
+from toolcrib.settings import Settings
 from toolcrib.store import FileStores
 from toolcrib.wiring import event_log_of, use_advice_of
 
@@ -136,10 +136,9 @@ class Stages:
     ) -> None:
         from toolcrib.crib.follower import FollowedTenant  # noqa: PLC0415 - for a shared store
 
-        settings, follower = self.inventory.settings, self.parts.follower
+        follower = self.parts.follower
         generation = stores.catch_up().generation  # the files of this machine are those of all
-        if settings.rules_file:  # they are the user's, as is the file that came just now
-            self.inventory.settings = with_own_servers(settings)
+        self.inventory.take_documents()
         self._share_packs(stores, generation)
         self._take_in(loop)
         self._followed = FollowedTenant(stores, self.inventory, generation, on_documents)
@@ -171,6 +170,7 @@ class Stages:
             run=partial(programs.run, caller=caller),
             resume=partial(programs.resume, caller=caller),
             signatures=partial(programs.signatures, caller),
+            of_request=partial(execute.tools_of_request, caller.scope),
             means=partial(calls.means, caller=caller),
             question=partial(calls.question, caller=caller),
             read=partial(self.reader.read, caller=caller),

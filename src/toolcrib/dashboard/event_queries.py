@@ -1,12 +1,12 @@
-"""What screens ask about events: of the log's file, with texts that the gateway has in memory.
+"""What screens ask about events: of the log, with texts that the gateway has in memory.
 
-Everything here reads alone. A log that is switched off, or has no file yet, is no failure: there
+Everything here reads alone. A log that is switched off, or has nothing yet, is no failure: there
 is nothing, and `Log` says why.
 """
 
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -19,7 +19,7 @@ from toolcrib.observe import LoggedEvent
 from toolcrib.settings import Settings
 from toolcrib.sources.mcp import read_servers
 from toolcrib.store import HOUR_S, EventFilter, EventStore, Rollup, RollupKey
-from toolcrib.wiring import open_events
+from toolcrib.wiring import opened_events
 
 HOURS = 24
 PAGE_ROWS = 50
@@ -214,16 +214,11 @@ class EventQueries:
 
     @contextmanager
     def file(self) -> Generator[tuple[LogState, EventStore | None]]:
-        """The log's file, open; None, with the reason, where there is none."""
+        """The log, open; None, with the reason, where there is none."""
         settings = self.settings()
-        path = settings.events_path
-        if path is None:
-            yield "off", None
-        elif not path.exists():
-            yield "empty", None
-        else:
-            with closing(open_events(settings)) as file:
-                yield "on", file
+        with opened_events(settings) as file:
+            none = "empty" if settings.events_path else "off"
+            yield "on" if file else none, file
 
 
 def _day_figures(

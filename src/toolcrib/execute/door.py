@@ -30,6 +30,7 @@ from toolcrib.execute.cover import Cover
 from toolcrib.execute.dispatch import dispatch
 from toolcrib.execute.gates import (
     CallRefused,
+    check_limit,
     check_rights,
     check_state,
     copy_arguments,
@@ -178,6 +179,7 @@ class Door:
         origin = in_call(self._tracer, caller.origin)
         record = CallRecord(caller, call.name, origin=origin)
         try:
+            check_limit(most_s if timeout_s is None else timeout_s)
             admitted = await self._admit(call, caller, approver, cover, record)
         except CallRefused as refused:
             outcome = Outcome(error=refused.error)

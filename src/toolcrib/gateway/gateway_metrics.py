@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Protocol
 
 from toolcrib.crib import Crib, events_of, inventory_of, tracer_in
+from toolcrib.errors import StoreError
 from toolcrib.gateway.http.guard import MetricsPage
 from toolcrib.gateway.serving_state import ServingState
 from toolcrib.gateway.shim_connections import ShimConnections
@@ -36,15 +37,19 @@ def _page(crib: Crib, others: Samples) -> MetricsPage:
 
 
 def _samples(crib: Crib) -> Samples:
-    counters = events_of(crib).counters or EventCounters()
+    log = events_of(crib)
+    counters = log.counters or EventCounters()
     inventory, tracer = inventory_of(crib), tracer_in(crib)
     servers = [source.status() for source in inventory.servers.values()]
     states = Counter[str]()
     for traits, names in inventory.groups(inventory.pool.entries).items():
         states[traits.state] += len(names) if traits.kind == "tool" else 0
+    waiting = count_waiting(crib)
     return {
         **counters.samples(),
-        "toolcrib_approvals_waiting": {(): len(crib.operator.tickets.waiting())},
+        "toolcrib_store_up": {(): waiting is not None and not log.spool},
+        "toolcrib_events_waiting": {(): len(log.spool)},
+        "toolcrib_approvals_waiting": {} if waiting is None else {(): waiting},
         "toolcrib_definitions_waiting": {(each.server,): each.waiting for each in servers},
         "toolcrib_server_up": {(each.server,): each.state == "ready" for each in servers},
         "toolcrib_server_calls": {
@@ -56,9 +61,17 @@ def _samples(crib: Crib) -> Samples:
             (each.server,): each.memory_bytes for each in servers if each.memory_bytes is not None
         },
         "toolcrib_tools": {(state,): count for state, count in states.items()},
-        "toolcrib_events_dropped_total": {(): events_of(crib).dropped},
+        "toolcrib_events_dropped_total": {(): log.dropped},
         "toolcrib_spans_dropped_total": {(): tracer.dropped if tracer else 0},
     }
+
+
+def count_waiting(crib: Crib) -> int | None:
+    """How many calls wait for approval; None while the store cannot be read."""
+    try:
+        return len(crib.operator.tickets.waiting())
+    except StoreError:
+        return None
 
 
 def _clients(daemon: MeasuredDaemon) -> dict[tuple[str, ...], float]:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 
 from toolcrib.crib import Crib, stores_in
+from toolcrib.errors import StoreAway
 from toolcrib.gateway.credentials import Authenticator
 from toolcrib.gateway.http.sessions import HttpSessions
 from toolcrib.gateway.keys import Keys
@@ -53,6 +54,17 @@ class ServingState:
             allowed_origins=list(settings.origins),
         )
         self.sessions = HttpSessions(self.servers, security, settings.body_bytes)
+
+    @property
+    def may_call(self) -> bool:
+        """Whether any tool may be called: not where what was decided lately may be unknown here."""
+        stores = stores_in(self.crib)
+        try:
+            if isinstance(stores, ReplicaStores):
+                stores.decisions.check_current()
+        except StoreAway:
+            return False
+        return True
 
     async def drop_revoked(self) -> frozenset[str]:
         """End what serves principals whose credential works no longer. Who that is."""

@@ -3,7 +3,7 @@
     append ──> a bounded queue ──> a thread ──> file, texts of queries, watchers
 
 The thread writes a moment later, so that nobody waits for a disk. When the process is killed, the
-events of the last half second are lost.
+events of the last half second are lost. What cannot be written waits in an `EventSpool`.
 """
 
 import logging
@@ -12,12 +12,14 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from threading import Event as Signal
 from threading import Lock, Thread
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from toolcrib.errors import StoreError
 from toolcrib.model import Event, EventKind
+from toolcrib.observe.event_spool import AUDITED, EventSpool
 from toolcrib.observe.masking import mask_personal
 from toolcrib.observe.metrics import EventCounters
 from toolcrib.observe.recording import query_text, recorded
@@ -25,13 +27,13 @@ from toolcrib.observe.watcher import LoggedEvent, RecentQueries, Watcher
 from toolcrib.store import EventStore
 
 PAUSE_S = 0.5
+AGAIN_S = 1.0
+"""So often a file that could not be written is tried again."""
 END_S = 5.0
 IDLE_S = 10.0
 """A thread that nothing comes to ends after this time: a process may have a log for each tenant."""
 MOST_WAITING = 10_000
 COMPLAIN_EVERY_S = 60.0
-AUDITED: Final = frozenset[EventKind]({"call", "approval", "definition"})
-"""Kinds that have as much room again in the queue: no flood of others keeps them out."""
 
 Record: TypeAlias = Callable[[Event], None]
 """Takes an event, and never fails: `EventLog.append`."""
@@ -48,8 +50,9 @@ class EventLog:
     """Takes events. Safe to share between threads; the file is opened with the first of them.
 
     Without a file, events go to those who look on, and nowhere if nobody does. `keep_queries`: the
-    file gets the texts of queries too, masked. `counters` hear of every event. `dropped` counts
-    events that are in no file, because too many came at once or the file could not be written.
+    file gets the texts of queries too, masked. `counters` hear of every event. While the file
+    cannot be written, events wait, also in the file `spool`. `dropped` counts events that are in no
+    file, because too many came at once or waited.
     """
 
     def __init__(
@@ -58,8 +61,10 @@ class EventLog:
         *,
         keep_queries: bool = False,
         counters: EventCounters | None = None,
+        spool: Path | None = None,
     ) -> None:
         self.dropped = 0
+        self.spool = EventSpool(spool)
         self.counters = counters
         self.queries = RecentQueries()
         self._open_file = open_file
@@ -139,13 +144,16 @@ class EventLog:
 
     def _work(self) -> None:
         while not self._closing.is_set():
-            if not self._woken.wait(IDLE_S) and self._may_rest():
+            if not self._woken.wait(AGAIN_S if self.spool else IDLE_S) and self._may_rest():
                 return
             self._closing.wait(PAUSE_S)
             self._woken.clear()
             self._hand_on()
         try:
             self._hand_on()  # what came between the last look and the end
+            if lost := self.spool.at_risk:
+                self._drop(lost)
+                self._complain(f"{lost} events are not logged", "the process ends")
         finally:
             if self._file:
                 self._file.close()
@@ -156,7 +164,7 @@ class EventLog:
             thread, self._thread = self._thread, None
             # Whoever appends wakes first and then looks for a thread; here it is the other way
             # round, so that one of the two sees the other.
-            if self._woken.is_set() or self._closing.is_set():
+            if self._woken.is_set() or self._closing.is_set() or self.spool:
                 self._thread = thread
             return self._thread is None
 
@@ -173,9 +181,11 @@ class EventLog:
                 logged = [LoggedEvent(id, event) for id, event in zip(ids, events, strict=True)]
                 for watcher in watchers:
                     self._show(watcher, logged)
+        elif self.spool:
+            self._keep([])
         if self._crowded_out:
             crowded_out, self._crowded_out = self._crowded_out, 0
-            self._complain("too many came at once", crowded_out)
+            self._complain(f"{crowded_out} events are not logged", "too many came at once")
 
     def _show(self, watcher: Watcher, logged: Sequence[LoggedEvent]) -> None:
         try:
@@ -200,20 +210,23 @@ class EventLog:
         return event._replace(query=mask_personal(event.query) if self._keep_queries else "")
 
     def _keep(self, events: Sequence[Event]) -> Sequence[int]:
-        """Write them; their ids, or as many zeros if they cannot be written."""
+        """Write them behind those that wait; their ids, or as many zeros where they wait too."""
         if self._open_file is None:
             return [next(self._ids) for _ in events]
         try:
             self._file = self._file or self._open_file()
-            return self._file.write(events)
+            self.spool.send(self._file)
+            return self._file.write(events) if events else ()
         except StoreError as error:
-            self._drop(len(events))
-            self._complain(str(error), len(events))
+            full = self.spool.add(events) if events else 0
+            self._drop(full)
+            lost = f"{full} events are not logged, and " if full else ""
+            self._complain(f"{lost}{len(self.spool)} events wait to be logged", str(error))
             return [0] * len(events)
 
-    def _complain(self, reason: str, number: int) -> None:
-        """Say that events are lost: once a reason, and now and then as long as it lasts."""
+    def _complain(self, what: str, reason: str) -> None:
+        """Say that events are lost or wait: once a reason, and now and then while it lasts."""
         now = time.monotonic()
         if now - self._complaints.get(reason, -COMPLAIN_EVERY_S) >= COMPLAIN_EVERY_S:
             self._complaints = {reason: now}
-            _log.warning("%d events are not logged: %s", number, reason)
+            _log.warning("%s: %s", what, reason)

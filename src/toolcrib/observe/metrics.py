@@ -77,6 +77,8 @@ METRICS: Final = (
     ),
     Metric("toolcrib_refused_total", "counter", ("code",), "HTTP requests that were refused."),
     Metric("toolcrib_events_dropped_total", "counter", (), "Events that are in no log."),
+    Metric("toolcrib_events_waiting", "gauge", (), "Events that wait to be logged."),
+    Metric("toolcrib_store_up", "gauge", (), "Whether the store can be read, and takes events."),
     Metric("toolcrib_spans_dropped_total", "counter", (), "Spans that no collector has."),
 )
 """All that there is, in the order of the page."""

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from toolcrib.store.events import EventFile, LoggedConversation, Retention
     from toolcrib.store.file_stores import (
         DECISIONS_FILE,
-        FORMER_LOG,
         LISTINGS_FOLDER,
         FileStores,
         StorePlaces,
@@ -115,7 +114,6 @@ else:
             "events": ("EventFile", "LoggedConversation", "Retention"),
             "file_stores": (
                 "DECISIONS_FILE",
-                "FORMER_LOG",
                 "LISTINGS_FOLDER",
                 "FileStores",
                 "StorePlaces",
@@ -184,7 +182,6 @@ else:
 __all__ = [
     "BOUNDS_S",
     "DECISIONS_FILE",
-    "FORMER_LOG",
     "HELD_BYTES",
     "HOUR_S",
     "LISTINGS_FOLDER",

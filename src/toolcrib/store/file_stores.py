@@ -114,6 +114,13 @@ class FileStores:
         return self._once("events", self._open_events)
 
     @property
+    def has_events(self) -> bool:
+        """As the protocol says: whether there is a file, of this Toolcrib or of one before it."""
+        catalog = self._places.catalog
+        names = (EVENTS_FILE, FORMER_LOG) if catalog else ()
+        return any(catalog.with_name(name).exists() for name in names if catalog)
+
+    @property
     def logins(self) -> LoginFiles:
         """As the protocol says."""
         from toolcrib.store.login_files import LoginFiles

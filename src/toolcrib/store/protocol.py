@@ -173,6 +173,11 @@ class Stores(Protocol):
         ...
 
     @property
+    def has_events(self) -> bool:
+        """Whether there may be a log: asking it opens nothing, and makes nothing."""
+        ...
+
+    @property
     def logins(self) -> LoginStore:
         """Logins at servers."""
         ...

@@ -249,13 +249,14 @@ class ReplicaStores:
     def catch_up(self, apply: Callable[[Changes], None] = lambda _: None) -> Changes:
         """Bring this machine up to date, and say what has changed. Raises `StoreError`.
 
-        `apply` is told of it as soon as the files have it, and before that counts as done.
+        `apply` is told of it as soon as the files have it. Only when it returns does this replica
+        count as current: after a cut no call is made before what was decided meanwhile holds here.
         """
         asked = self._freshness.now()
         changes = self._with_decisions(self._mirror.fetch())
         self._disabled = changes.disabled
-        self._freshness.confirm(asked)
         apply(changes)
+        self._freshness.confirm(asked)
         self._mirror.note(changes.generation)
         return changes
 
@@ -318,6 +319,11 @@ class ReplicaStores:
     def events(self) -> EventStore:
         """As the protocol says."""
         return self._remote.events
+
+    @property
+    def has_events(self) -> bool:
+        """As the protocol says."""
+        return True
 
     @property
     def logins(self) -> LoginStore:

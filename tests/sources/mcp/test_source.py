@@ -275,6 +275,17 @@ def test_a_tool_that_is_gone_is_not_called(shop):
     assert (failed.code, failed.effect) == ("unknown_tool", "not_sent")
 
 
+def test_of_20_000_tools_each_is_listed_and_can_be_called(shop):
+    source = shop.listed(fake("many"))
+    assert source.status().tools == 20_000
+    assert source.status().cut_words == ""
+    assert text(call(source, "t19999")) == "t19999"
+
+
+def test_one_large_page_is_whole(shop):
+    assert shop.listed(fake("huge-list")).status().tools == 6_000
+
+
 @pytest.mark.plan(22)
 def test_a_list_without_end_does_not_replace_a_good_one(shop):
     shop.listed(fake())

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.sources.mcp.config.environment import references
+    from toolcrib.sources.mcp.config.environment import references, variables_read
     from toolcrib.sources.mcp.config.own_file import OwnServersFile
     from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig
     from toolcrib.sources.mcp.config.server_entry import ServerEntry
@@ -54,17 +54,19 @@ if TYPE_CHECKING:
     )
     from toolcrib.sources.mcp.source import McpSource
     from toolcrib.sources.mcp.status import (
+        SMALLER,
         RefreshResult,
         ServerStatus,
         missing_variables,
         unusable_entry,
     )
+    from toolcrib.sources.mcp.transport.isolation import exposed_secrets
     from toolcrib.sources.mcp.trust import ReviewStatus
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "config.environment": ("references",),
+            "config.environment": ("references", "variables_read"),
             "config.own_file": ("OwnServersFile",),
             "config.server": ("ServerAddress", "ServerCommand", "ServerConfig"),
             "config.server_entry": ("ServerEntry",),
@@ -84,12 +86,20 @@ else:
                 "unknown_server",
             ),
             "source": ("McpSource",),
-            "status": ("RefreshResult", "ServerStatus", "missing_variables", "unusable_entry"),
+            "status": (
+                "SMALLER",
+                "RefreshResult",
+                "ServerStatus",
+                "missing_variables",
+                "unusable_entry",
+            ),
+            "transport.isolation": ("exposed_secrets",),
             "trust": ("ReviewStatus",),
         },
     )
 
 __all__ = [
+    "SMALLER",
     "Distribution",
     "EntryDraft",
     "McpServers",
@@ -110,6 +120,7 @@ __all__ = [
     "ServerRules",
     "ServerStatus",
     "Switches",
+    "exposed_secrets",
     "find_server",
     "is_plain_result",
     "last_log_lines",
@@ -122,4 +133,5 @@ __all__ = [
     "reply_id",
     "unknown_server",
     "unusable_entry",
+    "variables_read",
 ]

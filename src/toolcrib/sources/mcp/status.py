@@ -4,12 +4,14 @@ A model reads this, so it is in our own words: what a server says on its way dow
 """
 
 import os
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, Self, TypedDict, Unpack
 
 from toolcrib.model import JsonObject, State, UnavailableServer
-from toolcrib.sources.mcp.config.environment import unset_variables
+from toolcrib.sources.mcp.config.environment import expandable_texts, unset_variables
 from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
 from toolcrib.sources.mcp.outcome import StartFailure
 from toolcrib.sources.mcp.sanitize import short_line
@@ -20,6 +22,7 @@ MOST_VARIABLES = 3
 LONGEST_NAME = 60
 OUR_FAILURES = frozenset({"not_started", "not_configured", "needs_login"})
 """Codes of failures that are not the server's doing."""
+SMALLER = "ask its author for fewer tools, or for shorter definitions"
 _PERMANENT = frozenset({"not_started"})
 """Codes of failures that do not go away by trying again."""
 
@@ -40,8 +43,9 @@ class ServerStatus:
     `waiting` is how many of its `tools` wait for review, `flagged` how many have hidden text.
     `starting` says what its start is at, "installing by npx (35 s)"; empty if it does not start.
     `memory_bytes` is what its processes use; None if none runs here, or if that is not known.
-    `listing`: it is being listed for the first time, or soon. `unavailable`: what keeps its tools,
-    or some of them, from being used.
+    `listing`: it is being listed for the first time, or soon; not if that has failed before.
+    `unavailable`: what keeps its tools, or some of them, from being used. `cut`: it lists more
+    tools than were taken.
     """
 
     server: str
@@ -58,6 +62,7 @@ class ServerStatus:
     listing: bool = False
     starting: str = ""
     unavailable: UnavailableServer | None = None
+    cut: bool = False
 
     @classmethod
     def of(
@@ -78,6 +83,7 @@ class ServerStatus:
             waiting=summary.waiting,
             flagged=summary.flagged,
             protocol=summary.protocol,
+            cut=summary.cut,
             start_s=head.start_s if head else 0.0,
             seen=head.fetched if head else 0.0,
             **others,
@@ -119,6 +125,12 @@ class ServerStatus:
         return failure.message if failure else ""
 
     @property
+    def cut_words(self) -> str:
+        """That its list was cut, and where; empty if it was not."""
+        words = f"its list was cut after {self.tools:,} tools, because it is too large"
+        return words if self.cut else ""
+
+    @property
     def _own_failure(self) -> StartFailure | None:
         """The last failure, if only the server's own words explain it."""
         failure = self.failure
@@ -131,7 +143,8 @@ class RefreshResult(NamedTuple):
     """How a refresh of one server went: `error` is empty if it went well.
 
     `seconds` begin with its turn: that others are started first is none of its doing.
-    `waiting` is how many of its tools wait for the operator's review; `remedy` is a command.
+    `waiting` is how many of its tools wait for the operator's review; `remedy` is a command. `cut`
+    says that it lists more tools than were taken.
     """
 
     server: str
@@ -140,6 +153,7 @@ class RefreshResult(NamedTuple):
     error: str = ""
     waiting: int = 0
     remedy: str = ""
+    cut: str = ""
 
 
 def why_unavailable(
@@ -173,8 +187,11 @@ def _of_listing(config: ServerConfig, status: ServerStatus) -> UnavailableServer
     if status.waiting:
         some = status.waiting < status.tools
         tools = f"{status.waiting} of its tools wait" if some else "its tools wait"
-        reason = f"{tools} for the user's review"
+        more = f"; {status.cut_words}" if status.cut else ""
+        reason = f"{tools} for the user's review{more}"
         return _because(config, "unreviewed", reason, "run `toolcrib review {server}`")
+    if status.cut:
+        return _because(config, "cut", status.cut_words, SMALLER)
     return None
 
 
@@ -186,14 +203,10 @@ def unusable_entry(server: str) -> UnavailableServer:
 
 def missing_variables(config: ServerConfig, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The variables of ours that the server's entry refers to and that are not set, each once."""
-    transport = config.transport
+    transport, named = config.transport, list[str]()
     if isinstance(transport, ServerCommand):
         named = [name for name in transport.env_from.values() if name not in environ]
-        texts = transport.env.values()
-    else:
-        secret = transport.oauth.client_secret if transport.oauth else ""
-        named, texts = [], [transport.url, *transport.headers.values(), secret]
-    return tuple(dict.fromkeys([*named, *unset_variables(texts, environ)]))
+    return tuple(dict.fromkeys([*named, *unset_variables(expandable_texts(transport), environ)]))
 
 
 def remedy_of(failure: StartFailure, server: str) -> str:
@@ -206,11 +219,29 @@ def on_screen(remedy: str) -> str:
     return remedy.removeprefix("run ").replace("`", "")
 
 
+def env_command(server: str, names: Sequence[str]) -> str:
+    """The command that gives a server these variables."""
+    options = " ".join(f"--env {short_line(name, LONGEST_NAME)}=…" for name in names)
+    return f"`toolcrib edit {shlex.quote(short_line(server, LONGEST_NAME))} {options}`"
+
+
 def _unset(config: ServerConfig, variables: tuple[str, ...]) -> UnavailableServer:
     are, them = ("is", "it") if len(variables) == 1 else ("are", "them")
     reason = f"does not start: {_listed(variables)} {are} not set"
-    remedy = f"set {them} where Toolcrib is started, then run `toolcrib refresh {{server}}`"
-    return _because(config, "not_configured", reason, remedy)
+    server, names = _name(config), _filled_by(config, {*variables})
+    how = f"where Toolcrib is started{f', or by {env_command(server, names)}' if names else ''}"
+    remedy = f"set {them} {how}, then run `toolcrib refresh {server}`"
+    return UnavailableServer(server, "not_configured", reason, remedy)
+
+
+def _filled_by(config: ServerConfig, variables: AbstractSet[str]) -> list[str]:
+    """The variables of a program of our own file that these of ours would fill."""
+    command = config.transport
+    if not (config.is_own and isinstance(command, ServerCommand)):
+        return []
+    filled = {name: (ours,) for name, ours in command.env_from.items()}
+    filled |= {name: unset_variables([text], {}) for name, text in command.env.items()}
+    return [name for name, ours in filled.items() if not variables.isdisjoint(ours)]
 
 
 def _failed(config: ServerConfig, failure: StartFailure) -> UnavailableServer:

@@ -114,6 +114,11 @@ class PostgresStores:
         return self._once("events", self._events)
 
     @property
+    def has_events(self) -> bool:
+        """As the protocol says."""
+        return True
+
+    @property
     def logins(self) -> PostgresLogins:
         """As the protocol says."""
         return self._once("logins", lambda tenant: PostgresLogins(tenant, self.install_key))
