@@ -66,8 +66,12 @@ def _by_state(source: McpSource) -> Diagnosis:
 
 def _listing_problem(source: McpSource) -> Diagnosis | None:
     """What is wrong with what it has listed: for the operator to judge, or its maker to mend."""
-    if waiting := len(source.judge().waiting()):
-        words = f"waiting for review: {waiting}"
+    if waiting := source.judge().waiting():
+        listed = ((name, source.judge().tools[name].listed) for name in waiting)
+        hidden = (
+            f"; in {name} is {', '.join(each.hidden)}" for name, each in listed if each.hidden
+        )
+        words = f"waiting for review: {len(waiting)}{next(hidden, '')}"
         return _warning(source, words, f"toolcrib review {source.server}")
     for problem in source.problems:
         return _warning(source, problem, "report it to the author of the server")
