@@ -274,7 +274,7 @@ def test_callers_who_may_approve_their_own_calls_are_told(run: Run, tmp_path: Pa
     config.write_text(f'approval.elicitation = "all"\n{ask}')
     _, warning = told()
     assert warning.startswith(
-        "whoever has a key for the profile default may approve their own calls of mcp_fake_"
+        "whoever has a key for the profile default may approve their own calls, as of mcp_fake_"
     )
 
 

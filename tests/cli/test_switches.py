@@ -60,6 +60,8 @@ def test_patterns_and_the_names_that_models_see_will_do(fake: Run):
     fake("disable", "mcp_fake_pid")
     assert states(fake)["mcp_fake_pid"] == "disabled"
     assert states(fake)["mcp_fake_echo"] == "asleep"
+    fake("disable", "mcp__fake__echo")
+    assert states(fake)["mcp_fake_echo"] == "disabled"
 
 
 @pytest.mark.parametrize(

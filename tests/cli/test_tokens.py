@@ -130,7 +130,7 @@ def test_a_pool_that_is_small_says_that_there_is_nothing_to_save(
     run("--mcp-config", str(file), "refresh")
     monkeypatch.setenv("TOOLCRIB_SESSION__THRESHOLD", "90")
     shown = run("--mcp-config", str(file), "tokens").out
-    assert "fewer than 90 tools are all listed: nothing to save yet" in shown
+    assert "no tool waits for a search, so that all are listed: nothing to save yet" in shown
     monkeypatch.setenv("TOOLCRIB_SESSION__THRESHOLD", "1")
     assert "nothing to save" not in run("--mcp-config", str(file), "tokens").out
 

@@ -12,6 +12,7 @@ from tests.store.postgres.proxy import TcpProxy
 from tests.waiting import until_async
 from toolcrib.crib import stores_in
 from toolcrib.gateway import KeyTerms
+from toolcrib.gateway.gateway_metrics import count_waiting
 from toolcrib.settings import DEFAULT_TENANT
 from toolcrib.store import EventFilter, ReplicaStores
 
@@ -56,6 +57,7 @@ def test_it_is_not_ready_says_why_and_loses_no_event(site: Site, proxy: TcpProxy
             assert (await request(at.port, "GET", "/health")).status == 200
             found = await page(at, scraper)
             assert found["toolcrib_store_up"] == {(): 0}
+            assert count_waiting(at.daemon.serving.crib) is None, "`gateway status` goes on"
             assert found["toolcrib_approvals_waiting"] == {}
             await at.tool(DEFAULT_TENANT, ann, "tool_search", queries=["meanwhile"])
 

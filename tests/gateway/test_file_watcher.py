@@ -164,6 +164,20 @@ def test_only_settings_that_need_it_begin_anew(live: LiveDaemon):
         asyncio.run(scenario())
 
 
+def test_clients_connect_again_where_other_tools_wait_than_before(live: LiveDaemon):
+    async def scenario() -> None:
+        async with live.serving() as daemon:
+            crib, house = daemon.serving.crib, daemon.serving
+            live.write_settings(tables="[session]\nanswer_tokens = 900\n")
+            await until_async(lambda: crib.settings.session.answer_tokens == 900)
+            assert daemon.serving is house
+            live.write_settings('tool_search = "off"')
+            await until_async(lambda: daemon.serving is not house)
+            assert daemon.serving.crib is crib
+
+    asyncio.run(scenario())
+
+
 def test_a_hundred_changes_in_a_moment_end_in_the_last_one(live: LiveDaemon):
     async def scenario() -> None:
         async with live.serving() as daemon:

@@ -162,9 +162,7 @@ def test_only_the_best_few_carry_their_schema(search: Search):
     )
 
 
-@pytest.mark.parametrize(
-    ("limit", "expected"), [(None, 5), (3, 3), (8, 8), (100, 8), (0, 0), (-1, 0)]
-)
+@pytest.mark.parametrize(("limit", "expected"), [(None, 5), (3, 3), (8, 8), (100, 8), (0, 0)])
 def test_an_answer_has_the_limit_and_never_more_than_the_most(
     search: Search, limit: int | None, expected: int
 ):

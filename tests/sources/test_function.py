@@ -1,3 +1,4 @@
+import asyncio
 import functools
 import json
 from collections.abc import Callable
@@ -228,3 +229,22 @@ def test_all_of_a_docstring_is_found_and_a_long_one_is_said_to_be_long():
     assert ("long-description", "long") in {
         (it.rule, it.name) for it in lint(crib.entries().values())
     }
+
+
+@tool(permission_kind="read")
+def look_up(word: str, language: str = "en") -> str:
+    """Look a word up.
+
+    Args:
+        word: The word.
+    """
+    return f"{word} in {language}"
+
+
+def test_a_partial_is_described_by_its_function():
+    crib = Crib()
+    info = crib.add(functools.partial(look_up, language="de"))
+    assert (info.name, info.description) == ("look_up", "Look a word up.")
+    assert (info.permission_kind, info.module) == ("read", __name__)
+    assert schema(functools.partial(look_up, language="de"))["properties"]["word"]["description"]
+    assert asyncio.run(crib.call("look_up", {"word": "Haus"})).content == "Haus in de"

@@ -34,6 +34,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from toolcrib.adapters.auto import choose_prefetch
+from toolcrib.adapters.injection import call_in_graph
 from toolcrib.adapters.interrupts import (
     ApprovalSteps,
     Replies,
@@ -47,7 +48,6 @@ from toolcrib.adapters.interrupts import (
 )
 from toolcrib.adapters.langchain_messages import (
     function,
-    message_of,
     session_after,
     unreadable,
     unreadable_answer,
@@ -215,8 +215,8 @@ class ApprovalToolNode(ToolNode):
         replies = _REPLIES.get()
         runs = session.runs_programs(name)  # a call in it that nobody has approved yet waits
         approver = None if runs else approver_of(id, arguments, replies)
-        outcome = await session.call(name, arguments, pin=shown_pin(id, replies), approver=approver)
-        return message_of(name, id, outcome)
+        pin = shown_pin(id, replies)
+        return await call_in_graph(session, request, pin=pin, approver=approver)
 
     def _session(self, messages: Sequence[AnyMessage], context: object) -> Session:
         return session_after(self._open(context), messages)

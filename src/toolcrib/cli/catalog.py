@@ -84,6 +84,8 @@ def list_command(
     console().print(table("", columns, map(_cells, listed["rows"])))
     head = f"{len(listed['rows'])} capabilities. All {listed['offered']} tools that a model may be"
     print_text(f"{head} shown are {listed['tokens']:,} tokens, {listed['how']}.")
+    for line in listed.get("cut", ()):
+        print_text(line)
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[object, ...]:

@@ -18,6 +18,7 @@ from toolcrib.model import Entry, Hit, Json, JsonObject, Query, State
 from toolcrib.pool import remedy
 from toolcrib.program import ProgramCheck, ProgramOutcome
 from toolcrib.search import ALTERNATIVES, AS_SET
+from toolcrib.sources.mcp import SMALLER
 from toolcrib.text import token_counter
 
 PATIENCE_S = 30.0
@@ -97,7 +98,14 @@ def _list(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
         "offered": len(offered),
         "tokens": prices.of_entries(offered),
         "how": prices.counter.how,
+        "cut": _cut(crib),
     }
+
+
+def _cut(crib: Crib) -> list[Json]:
+    """The servers that list more tools than were taken, a line each."""
+    every = [source.status() for source in inventory_of(crib).servers.values()]
+    return [f"{each.server}: {each.cut_words}; {SMALLER}" for each in every if each.cut]
 
 
 def _row(entry: Entry, prices: "session.Prices", rules: str, standing: str) -> Json:

@@ -166,6 +166,7 @@ class ProgramProcess:
         self._snapshot: Any = None
         self._turn = Lock()
         self._groups: Mapping[UUID, str] = {}
+        self._objects: dict[UUID, _Group] = {}  # the same when a program is looked at again
 
     @property
     def printed(self) -> str:
@@ -195,7 +196,9 @@ class ProgramProcess:
         self._groups = {_group_id(group): group for group in groups}
         kind = monty.ClassType(_Group, id=_GROUPS)
         inputs = dict(variables) | {
-            group: monty.ClassInstance(_Group(), id=id, class_type=kind)
+            group: monty.ClassInstance(
+                self._objects.setdefault(id, _Group()), id=id, class_type=kind
+            )
             for id, group in self._groups.items()
         }
         return self._next_in_time(

@@ -23,6 +23,7 @@ from toolcrib.names import PatternIndex, any_grants
 from toolcrib.session.deferred_summary import (
     index_deferred,
     is_smaller_than_stub,
+    stub,
     summarize_deferred,
 )
 from toolcrib.session.policy import Deferral
@@ -190,6 +191,21 @@ class DeferralPlan:
     def deferred_by_name(self) -> "DeferredTools":
         """The deferred tools by the names that models see; a definition is read when it is got."""
         return DeferredTools(self)
+
+    def shown_behind_core(self, revealed: Iterable[str]) -> tuple[ToolInfo, ...]:
+        """Those of the deferred tools that are listed too: the revealed ones, in their order.
+
+        With the style `stub` all of them in the order of `deferred`, each a stub unless revealed.
+        """
+        deferred = self.deferred_by_name
+        found = {name: deferred[name] for name in revealed if name in deferred}
+        if self.planner.deferral.style != "stub":
+            return tuple(found.values())
+        return tuple(found.get(each.name, each) for each in self._stubs)
+
+    @cached_property
+    def _stubs(self) -> tuple[ToolInfo, ...]:
+        return tuple(map(stub, self.deferred_tools))
 
     def summary(self, budget: int) -> str:
         """What is deferred, by source, within so many tokens; written once.

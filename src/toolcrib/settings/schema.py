@@ -149,7 +149,7 @@ class Settings(Section):
         check=_is_trigger,
         description="When tools wait for a search. `on`: always. `auto:N`: if their definitions"
         " take N % of the context window. `conversation:N`: once the conversation"
-        " takes N % of it. `off`: never.",
+        " takes N % of it. `off`: never. The gateway goes by it too, where its mode is `auto`.",
     )
     search: SearchSettings = SearchSettings()
     embed: EmbedSettings = EmbedSettings()

@@ -189,7 +189,10 @@ class CallSettings(Section):
     """The bounds of every call."""
 
     timeout_s: float = setting(
-        default=60.0, gt=0, description="How long a tool may take, if the call sets no limit."
+        default=60.0,
+        gt=0,
+        description="How long a tool may take, if the call sets no limit. For the tools of an MCP"
+        " server its `call_timeout_s` says so.",
     )
     page_tokens: int = setting(
         default=8_000,
@@ -435,6 +438,12 @@ class ProfileSettings(Section):
         default=(), description="Names or patterns of tools that are always listed."
     )
     mode: GatewayMode = setting(default="auto", description="As `gateway.mode`, for this profile.")
+    context_window: int | None = setting(
+        default=None,
+        gt=0,
+        description="The context window of its clients in tokens, which `tool_search` goes by."
+        " Without it `session.context_window`.",
+    )
     approval: ServerApproval | None = setting(
         default=None, description="As `approval.servers`, for this profile."
     )

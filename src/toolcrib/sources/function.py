@@ -4,7 +4,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -116,11 +116,12 @@ def function_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> Func
 
     if not callable(fn):
         raise DeclarationError(f"{fn!r:.80} is not a function; pass functions one by one")
-    docstring = parse_docstring(inspect.getdoc(fn))
+    written = _written(fn)
+    docstring = parse_docstring(inspect.getdoc(written))
     signature = signature_of(fn, docstring.parameters)
-    name = getattr(fn, "__name__", "")
+    name = getattr(written, "__name__", "")
     plain = ToolInfo(name=name, description=docstring.description, parameters=signature.schema)
-    info = with_facts(with_facts(plain, **facts_of(fn)), **facts)
+    info = with_facts(with_facts(plain, **facts_of(written)), **facts)
     if info.name in {"", "<lambda>"}:
         raise DeclarationError(f"{fn!r} has no name of its own; give it one with name=")
     return Function(fn, info, signature)
@@ -142,7 +143,7 @@ def module_of(fn: Callable[..., object]) -> str:
 
     "" where nobody can say.
     """
-    name = getattr(fn, "__module__", None) or ""
+    name = getattr(_written(fn), "__module__", None) or ""
     if name != "__main__":
         return name
     file = getattr(sys.modules.get(name), "__file__", None)
@@ -170,6 +171,11 @@ def with_facts(info: ToolInfo, **facts: Unpack[ToolFacts]) -> ToolInfo:
         else:
             check(given, hints[key], where, error=DeclarationError)
     return replace(info, **{**facts, **lists})
+
+
+def _written(fn: Callable[..., object]) -> Callable[..., object]:
+    """The function that somebody wrote: of a `functools.partial` the one that it calls."""
+    return cast("Callable[..., object]", fn.func) if isinstance(fn, partial) else fn
 
 
 @cache

@@ -205,9 +205,13 @@ class FunctionSource:
             bound = function.signature.bind(call.arguments)
         except BadArguments as error:
             raise BadArguments(f"{call.name}: {error}") from None
-        from toolcrib.sources.function_call import run_function  # noqa: PLC0415 - with asyncio
+        from toolcrib.sources.function_call import (  # noqa: PLC0415 - with asyncio
+            injected_values,
+            run_function,
+        )
 
-        run = partial(function.run, *bound.by_position, **bound.by_name)
+        injected = injected_values(call.name, function.signature.injected)
+        run = partial(function.run, *bound.by_position, **bound.by_name, **injected)
         return await run_function(run, context)
 
     def _module(self, function: Function) -> str:

@@ -14,6 +14,7 @@ Every stage above may use it, and it knows none of them. Nothing here speaks MCP
     fair_places         a few places that all callers share, none taking all of them
     deadline            how long a call has, and the clock that stands still while it asks
     files               plain files of bounded size; private files: locked, written in one step
+    network             which addresses are of the open internet, and which a name stands for
     memory              what nobody reaches any more is freed, and the system gets it back
     last_good_copy      what a file of the operator said when it could last be used
     daemon_folder       where the runtime files of the daemon are
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
     from toolcrib.system.connection_limiter import ConnectionLimiter
     from toolcrib.system.daemon_folder import RUN_FOLDER_VARIABLE, run_folder, run_folders
     from toolcrib.system.deadline import (
-        DEADLINE_PASSED,
         CallQuestions,
         DeadlineTimer,
+        deadline_passed,
         done_in_time,
     )
     from toolcrib.system.event_loop import BackgroundLoop, run_in_thread
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     )
     from toolcrib.system.last_good_copy import LastGoodCopies
     from toolcrib.system.memory import Collector, give_memory_back, have_one_heap
+    from toolcrib.system.network import addresses_of, is_public
     from toolcrib.system.pipe import (
         LONGEST_LINE,
         ByteReader,
@@ -81,7 +83,7 @@ else:
             "child_process": ("ChildProcess",),
             "connection_limiter": ("ConnectionLimiter",),
             "daemon_folder": ("RUN_FOLDER_VARIABLE", "run_folder", "run_folders"),
-            "deadline": ("CallQuestions", "DEADLINE_PASSED", "DeadlineTimer", "done_in_time"),
+            "deadline": ("CallQuestions", "DeadlineTimer", "deadline_passed", "done_in_time"),
             "event_loop": ("BackgroundLoop", "run_in_thread"),
             "fair_places": ("FairPlaces", "is_fair"),
             "files": (
@@ -99,6 +101,7 @@ else:
             ),
             "last_good_copy": ("LastGoodCopies",),
             "memory": ("Collector", "give_memory_back", "have_one_heap"),
+            "network": ("addresses_of", "is_public"),
             "pipe": (
                 "ByteReader",
                 "LONGEST_LINE",
@@ -113,7 +116,6 @@ else:
     )
 
 __all__ = [
-    "DEADLINE_PASSED",
     "LONGEST_LINE",
     "RUN_FOLDER_VARIABLE",
     "BackgroundLoop",
@@ -131,13 +133,16 @@ __all__ = [
     "PipeLine",
     "PipeWriter",
     "ProcessInfo",
+    "addresses_of",
     "bounded_lines",
     "create_private_file",
+    "deadline_passed",
     "done_in_time",
     "file_locked",
     "give_memory_back",
     "have_one_heap",
     "is_fair",
+    "is_public",
     "is_running",
     "list_process_tree",
     "make_private_folder",

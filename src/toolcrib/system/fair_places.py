@@ -3,7 +3,6 @@
 No caller can take so many that another, who has none yet, finds none left.
 """
 
-import asyncio
 from collections import Counter
 from concurrent.futures import Future
 from threading import RLock
@@ -31,6 +30,8 @@ class FairPlaces:
 
     async def enter(self, caller: str) -> None:
         """Wait for a place; `leave` has to follow. Cancelled, it takes none."""
+        import asyncio  # noqa: PLC0415 - a search on the command line, which calls nothing, has none
+
         turn = Future[None]()
         with self._lock:
             self._waiting.append((caller, turn))

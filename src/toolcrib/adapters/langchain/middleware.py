@@ -27,6 +27,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from toolcrib.adapters.auto import Auto, Choice
+from toolcrib.adapters.injection import call_in_graph
 from toolcrib.adapters.interrupts import (
     Replies,
     approval_steps,
@@ -45,7 +46,6 @@ from toolcrib.adapters.langchain.wires import (
     wire_of_model,
 )
 from toolcrib.adapters.langchain_messages import (
-    message_of,
     session_after,
     unreadable,
     unreadable_answer,
@@ -159,8 +159,8 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
             replies = yield from approval_steps([question_of(id, question)] if question else [])
         runs = session.runs_programs(name)  # a call in it that nobody has approved yet waits
         approver = None if runs else approver_of(id, arguments, replies)
-        outcome = yield session.call(name, arguments, pin=shown_pin(id, replies), approver=approver)
-        return message_of(name, id, outcome)
+        pin = shown_pin(id, replies)
+        return (yield call_in_graph(session, request, pin=pin, approver=approver))
 
     def _run(self, step: Any) -> Any:  # noqa: ANN401 - as generators are sent it
         if isinstance(step, Coroutine):

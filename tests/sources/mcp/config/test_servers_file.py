@@ -76,6 +76,25 @@ def test_our_own_keys(read, tmp_path):
     )
 
 
+def test_a_server_elsewhere_gets_more_calls_at_once(read):
+    near, far, set_so = read(
+        {
+            "near": {"command": "x"},
+            "far": {"url": "https://far.example/mcp"},
+            "set": {"command": "x", "calls_at_once": 1, "calls_waiting": 2},
+        }
+    ).servers
+    assert near.calls_at_once < far.calls_at_once
+    assert (set_so.calls_at_once, set_so.calls_waiting) == (1, 2)
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, True, "8"])
+def test_a_count_that_is_none_is_a_problem(read, value):
+    found = read({"a": {"command": "x", "calls_at_once": value}})
+    assert "'calls_at_once' has to be a whole number above 0" in found.problems[0]
+    assert found.servers[0].calls_at_once == ServerCommand.CALLS_AT_ONCE
+
+
 def test_always_load_true_means_every_tool_and_env_from_may_rename(read):
     (server,) = read(
         {"a": {"command": "x", "always_load": True, "env_from": {"IN": "OUT"}}}

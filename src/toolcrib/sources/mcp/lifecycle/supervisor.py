@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp.client.connection import Connection
 
 NEEDS_LOGIN = "needs_login"
+CALL_LIMIT = "`call_timeout_s` in the entry of its server"
 
 
 class ServerSupervisor:
@@ -56,7 +57,7 @@ class ServerSupervisor:
         self._logins = logins
         self._loop = loop
         self._breaker = Breaker()
-        self._slots = CallSlots(self._stop_if_idle, lambda: self.config.idle_timeout_s)
+        self._slots = CallSlots(config, self._stop_if_idle, lambda: self.config.idle_timeout_s)
         self._start = ServerStart(config, loop, self._new_connection, self._spawn)
         self._freshness = ListingFreshness(memory, self._changed, self._spawn)
         self._watchers = ResourceWatchers()
@@ -112,7 +113,7 @@ class ServerSupervisor:
             with self._slots.under_way():
                 connection, context = await self._ready(context, check)
                 try:
-                    deadline = context.deadline.sooner(self.config.call_timeout_s)
+                    deadline = context.deadline.limited(self.config.call_timeout_s, CALL_LIMIT)
                     context = context.changed(deadline=deadline)
                     outcome = await self._send(connection, request, context)
                 finally:
@@ -201,6 +202,11 @@ class ServerSupervisor:
     def began(self) -> float:
         """When its last start began, or its last refresh, on the monotonic clock."""
         return max(self._refreshed_at, self._start.began)
+
+    @property
+    def calls(self) -> tuple[int, int]:
+        """How many calls it serves, and how many wait."""
+        return self._slots.counts
 
     @property
     def pid(self) -> int | None:
