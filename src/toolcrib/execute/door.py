@@ -179,7 +179,7 @@ class Door:
         origin = in_call(self._tracer, caller.origin)
         record = CallRecord(caller, call.name, origin=origin)
         try:
-            check_limit(limit_s)
+            check_limit(most_s if timeout_s is None else timeout_s)
             admitted = await self._admit(call, caller, approver, cover, record)
         except CallRefused as refused:
             outcome = Outcome(error=refused.error)
