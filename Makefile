@@ -13,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test clients browser postgres soak check format bench compare site extras release shape clean
+.PHONY: help run test journeys clients browser postgres soak check format bench compare site extras release shape clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -22,7 +22,10 @@ run: $(VENV)/.package ## Install Toolcrib into .venv and take the guided tour
 	@$(BIN)/toolcrib tour
 
 test: $(VENV)/.dev ## Run the tests, in random order, on all cores (ARGS="-k cut" for some)
-	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
+	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal --ignore=tests/e2e $(ARGS)
+
+journeys: $(VENV)/.dev ## Run the slow tests that go from a source to a call: real servers, kills, fuzzing
+	$(BIN)/python -m pytest tests/e2e --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
 
 clients: $(VENV)/.dev ## Try the gateway with real clients and the conformance suite (1 GB from npm)
 	$(BIN)/python scripts/install_test_clients.py

@@ -28,9 +28,9 @@ async def talk(client: AsyncAnthropic, wire: AnthropicWire, messages: list[Messa
         )
         messages.append({"role": "assistant", "content": reply.content})
         results = await wire.results(reply)
-        if results is None:
+        if not results:
             return "".join(block.text for block in reply.content if block.type == "text")
-        messages.append(results)
+        messages += results
 
 
 async def main() -> None:

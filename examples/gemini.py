@@ -30,9 +30,9 @@ async def talk(
             raise RuntimeError("the model gave no answer")
         contents.append(reply.candidates[0].content)
         results = await wire.results(reply)
-        if results is None:
+        if not results:
             return reply.text or ""
-        contents.append(results)
+        contents += results
 
 
 async def main() -> None:

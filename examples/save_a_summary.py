@@ -1,6 +1,7 @@
 """A task in five steps, with two tools that the agent did not know.
 
     python examples/save_a_summary.py FOLDER
+    python examples/save_a_summary.py out.md
 
 "Search for recent papers on tool use and save a summary." An MCP server has the papers. A tool that
 comes with Toolcrib saves files. The agent finds each by a search and calls it through the one door.
@@ -23,7 +24,7 @@ async def person(request: ApprovalRequest) -> bool:
     return True
 
 
-async def save_a_summary(crib: Crib, folder: Path) -> None:
+async def save_a_summary(crib: Crib, file: Path) -> None:
     """Find the papers, then save their titles."""
     print(f"1. {TASK}: {len(crib.entries())} tools, none of them in the prompt")
 
@@ -38,7 +39,7 @@ async def save_a_summary(crib: Crib, folder: Path) -> None:
     print(f"4. search 'save a summary to a file': {saver.name} ({saver.state})")
 
     text = "# Recent papers on tool use\n\n" + "".join(f"- {title}\n" for title in titles)
-    arguments = {"path": str(folder / "summary.md"), "text": text}
+    arguments = {"path": str(file), "text": text}
     saved = await crib.call(saver.name, arguments, approver=person)
     print(f"5. {saver.name}: {'saved' if saved.ok else saved.error}")
 
@@ -50,13 +51,15 @@ async def list_tools() -> None:
         await crib.refresh("papers")
 
 
-def main(folder: Path) -> None:
-    """List the tools of the server, then do the task."""
+def main(place: Path) -> None:
+    """List the tools of the server, then do the task; in a folder, the file is `summary.md`."""
+    file = (place / "summary.md" if place.is_dir() else place).resolve()
+    file.parent.mkdir(parents=True, exist_ok=True)
     asyncio.run(list_tools())
-    settings = Settings(store=":memory:", builtin_tools=True, file_roots=(folder,))
+    settings = Settings(store=":memory:", builtin_tools=True, file_roots=(file.parent,))
     with Crib.from_settings(settings) as crib:
         crib.add_mcp("papers", command=PAPERS)
-        asyncio.run(save_a_summary(crib, folder))
+        asyncio.run(save_a_summary(crib, file))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ TOPICS: Mapping[str, str] = {
     "The crib": "Crib Operator CribIndex Settings load_settings ToolcribError",
     "What it holds": """
         tool ToolFacts Capability ToolInfo SkillInfo AgentInfo Entry Source ServerEntry
-        RefreshResult Offers OfferedItem
+        RefreshResult ToolsUpdated Offers OfferedItem
     """,
     "Search": "Answer Hit UnavailableServer Explanation Wording Embedder UseHints",
     "Calls": """

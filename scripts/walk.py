@@ -35,7 +35,9 @@ BLOCK = re.compile(
 )
 STEP = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 PORT = re.compile(r"(?<=:)8\d{3}\b|(?<=port = )8\d{3}\b")
-SLOW = re.compile(r"^\S+: (?:starting|installing).* \(\d+ s\)\n", re.MULTILINE)  # on a busy machine
+SLOW = re.compile(  # what only a busy machine says
+    r"^\S+: (?:(?:starting|installing).* \(\d+ s\)|is waited for)\n", re.MULTILINE
+)
 END = "\x1e"  # after it comes the exit code of a command
 HANG_S = 120
 PATIENCE_S = 60

@@ -7,6 +7,7 @@ vectors. Tests are about words unless they name an embedder.
 import gc
 import logging
 import os
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
 
@@ -49,6 +50,15 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say of each reason to leave a test out how many it left out."""
+    reports: list[pytest.TestReport] = terminalreporter.getreports("skipped")
+    places = [report.longrepr for report in reports if isinstance(report.longrepr, tuple)]
+    for reason, count in Counter(reason for _, _, reason in places).most_common():
+        terminalreporter.write_line(f"{count:4} left out: {reason.removeprefix('Skipped: ')}")
 
 
 FOLDERS = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         ToolInfo,
         UnavailableServer,
     )
+    from toolcrib.pool import ToolsUpdated
     from toolcrib.program import (
         ProgramCall,
         ProgramCheck,
@@ -105,6 +106,7 @@ else:
                 "ToolInfo",
                 "UnavailableServer",
             ),
+            "pool": ("ToolsUpdated",),
             "program": (
                 "ProgramCall",
                 "ProgramCheck",
@@ -178,6 +180,7 @@ __all__ = [
     "ToolFacts",
     "ToolInfo",
     "ToolcribError",
+    "ToolsUpdated",
     "UnavailableServer",
     "UseHints",
     "UserMessage",

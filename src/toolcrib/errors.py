@@ -1,7 +1,7 @@
 """Everything that Toolcrib raises on purpose.
 
     ToolcribError
-    ├── ConfigError           a setting or a settings file cannot be used
+    ├── ConfigError           a setting, or what a program passes to us, cannot be used
     ├── DeclarationError      a file or a function cannot become a capability
     ├── SourceError           a source or a plugin cannot list what it has
     ├── NameTaken             a second capability wants a name that is in use
@@ -39,7 +39,7 @@ class ToolcribError(Exception):
 
 
 class ConfigError(ToolcribError):
-    """A setting or a settings file cannot be used."""
+    """A setting, a settings file, or what a program passes to us cannot be used."""
 
 
 class DeclarationError(ToolcribError):

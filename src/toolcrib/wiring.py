@@ -14,9 +14,10 @@ from contextlib import closing, contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from toolcrib import execute, program, session, store
+from toolcrib.api_arguments import check
 from toolcrib.embed import make_embedder
 from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger, PrefetchMode
@@ -375,7 +376,8 @@ def session_options_of(
 ) -> SessionOptions:
     """How a session behaves, by the settings and by what it says itself. Raises `ConfigError`."""
     own = settings.session
-    wanted = own.prefetch if prefetch is None else _prefetch_mode(prefetch)
+    check(prefetch, PrefetchMode | None, "prefetch=")
+    wanted = own.prefetch if prefetch is None else cast("PrefetchMode", prefetch)
     return session.SessionOptions(
         style=deferral.style,
         auto_reveal=own.auto_reveal,
@@ -397,24 +399,14 @@ def _style_of(
 
     A session that says itself that it wants all tools has them, whatever the settings say of code.
     """
-    word = settings.session.style if style is None else style
-    styles = get_args(session.DeferStyle)
-    found = cast("DeferStyle", word) if word in styles else None
-    if found is None:
-        raise ConfigError(f"{word!r} is not a value of `style`; say one of {', '.join(styles)}")
+    check(style, session.DeferStyle | None, "style=")
+    found = cast("DeferStyle", settings.session.style if style is None else style)
     if found != "code" or trigger.kind != "off":
         return found
     if tool_search and style is None:
         return "hidden"
     problem = "the style `code` lists no tools, and `tool_search` is off, which lists all"
     raise ConfigError(f"{problem}; set one of the two otherwise")
-
-
-def _prefetch_mode(word: str) -> PrefetchMode:
-    for mode in get_args(PrefetchMode):
-        if word == mode:
-            return mode
-    raise ConfigError(f"{word!r} is not a value of `prefetch`; say auto, on or off")
 
 
 def app_rules_of(settings: Settings) -> AppRules:

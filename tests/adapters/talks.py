@@ -91,9 +91,9 @@ class AnthropicTalk(Talk):
                 reply = await self.again(create, anthropic.BadRequestError)
                 self.history.append({"role": "assistant", "content": reply.content})
                 results = await self.wire.results(reply)
-                if results is None:
+                if not results:
                     return "".join(each.text for each in reply.content if each.type == "text")
-                self.history.append(results)
+                self.history += results
 
     @staticmethod
     def listed(request: Request) -> list[str]:
@@ -178,9 +178,9 @@ class GeminiTalk(Talk):
                 assert reply.candidates
                 self.history.append(reply.candidates[0].content)
                 results = await self.wire.results(reply)
-                if results is None:
+                if not results:
                     return reply.text or ""
-                self.history.append(results)
+                self.history += results
 
     @staticmethod
     def listed(request: Request) -> list[str]:

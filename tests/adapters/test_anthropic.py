@@ -130,7 +130,7 @@ def test_parallel_calls_are_answered_in_order(crib: Crib):
 def test_a_call_of_what_was_not_found_is_refused_and_does_not_reveal(crib: Crib):
     with talking(crib, [Say("Hi.")]) as talk:
         use: Any = {"type": "tool_use", "id": "1", "name": FORECAST, "input": {"city": "Oslo"}}
-        answer: Any = asyncio.run(talk.wire.results({"content": [use], "stop_reason": "tool_use"}))
+        [answer] = asyncio.run(talk.wire.results({"content": [use], "stop_reason": "tool_use"}))
         assert "not_revealed" in answer["content"][0]["content"]
         talk.history.extend([{"role": "assistant", "content": [use]}, answer])
         talk.ask("Hello")

@@ -88,7 +88,7 @@ def refusal(wire: Any, reply: Any) -> str:
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_whole_reply_without_calls_is_the_end(wires: dict[str, Any], name: str):
-    assert not asyncio.run(wires[name].results(WHOLE[name]))
+    assert asyncio.run(wires[name].results(WHOLE[name])) == []
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -170,7 +170,7 @@ def test_a_text_that_was_cut_off_has_nothing_to_call(wires: dict[str, Any], name
 
 def test_gemini_takes_a_reply_as_json_too(wires: dict[str, Any]):
     reply = {"candidates": [{"content": {"parts": [PART]}, "finishReason": "STOP"}]}
-    answer = asyncio.run(wires["gemini"].results(reply))
+    [answer] = asyncio.run(wires["gemini"].results(reply))
     assert answer.parts[0].function_response.name == FORECAST
     assert "this is none" in refusal(wires["gemini"], {"candidates": [3]})
 

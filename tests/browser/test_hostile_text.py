@@ -77,7 +77,7 @@ def serving(raw: str = "") -> Generator[Served]:
     operations, logins = Operations(Settings, FakeGateway()), Logins()
     actions = OperatorActions(operations)
     app = HostileDashboard(operations, actions, logins, DashboardSettings(), origins, raw)
-    web = WebServer(app, WebLimits(50, 20, 8))
+    web = WebServer(app, WebLimits(50, 8))
     thread = threading.Thread(target=lambda: asyncio.run(web.serve_on(listening, *more)))
     thread.start()
     until(lambda: web.started, "it serves")

@@ -80,6 +80,7 @@ def test_a_second_of_one_name_is_refused_with_the_remedy(run: Run, tmp_path: Pat
         ["a"],
         ["a", "--url", "https://x", "--", "x"],
         ["a", "--url", "nowhere"],
+        ["a", "http://127.0.0.1/mcp"],
         ["a", "--url", "https://x", "--header", "no sign"],
     ],
 )
@@ -94,3 +95,19 @@ def test_what_was_not_added_cannot_be_removed(run: Run, tmp_path: Path):
     run("add", "alpha", "--no-start", "--", "x")
     assert "nearest: alpha" in str(run("remove", "alpa").error)
     assert f"stands in {other}" in str(run("--mcp-config", str(other), "remove", "b").error)
+
+
+def test_a_look_adds_and_starts_nothing(run: Run):
+    ran = run("add", "fake", "--dry-run", *FAKE_COMMAND)
+    assert ran.code == 0
+    assert '+    "fake": {' in ran.out
+    assert "Nothing was added." in ran.out
+    assert run("add", "fake", "--dry-run", "--json", *FAKE_COMMAND).json["listed"] is None
+    assert isinstance(run("add", "a", "--dry-run", "--url", "nowhere").error, ConfigError)
+    assert not own_servers_file().exists()
+
+
+def test_an_address_is_not_a_command(run: Run):
+    assert "`--url`" in str(run("add", "crm", "http://127.0.0.1:9/mcp").error)
+    run("add", "crm", "--no-start", "--", "x")
+    assert "`--url`" in str(run("edit", "crm", "--", "https://x.example/mcp").error)

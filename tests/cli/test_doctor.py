@@ -10,7 +10,7 @@ from tests.cli.conftest import Run
 from tests.sources.mcp.faking import FAKE
 from toolcrib.cli.checks import machine
 from toolcrib.cli.doctor import CHECKS
-from toolcrib.settings import Settings, own_servers_file
+from toolcrib.settings import Settings, own_servers_file, rules_file
 
 
 def findings(run: Run, *arguments: str) -> list[Any]:
@@ -164,19 +164,68 @@ def test_a_profile_that_fits_nothing_is_told(run: Run, servers: Any, tmp_path: P
     config = tmp_path / "settings.toml"
     config.write_text(f'store = ":memory:"\n{PROFILES}', encoding="utf-8")
     named = servers(files={"command": sys.executable})
-    found = of("profiles", findings(run, "--config", str(config), *named, "doctor"))
-    told = [each["message"] for each in found if each["level"] == "warning"]
+    ran = run("--config", str(config), *named, "doctor", "--json")
+    found = of("profiles", ran.json)
+    told = [(each["level"], each["message"]) for each in found if each["level"] != "ok"]
+    assert ran.code == 1
     assert told == [
-        "gateway.profiles.empty.servers: nothing fits 'githb'",
-        "empty: shows nothing, so its clients find no tool at all",
-        "gateway.profiles.half.servers: nothing fits 'nobody'",
-        "gateway.profiles.half.tools: nothing fits 'github/*'",
-        "gateway.profiles.half.exclude: nothing fits 'delete_everything'",
-        "gateway.profiles.half.pins: nothing fits 'read_fil'",
+        ("problem", "gateway.profiles.empty.servers: nothing fits 'githb'"),
+        ("warning", "empty: shows nothing, so its clients find no tool at all"),
+        ("problem", "gateway.profiles.half.servers: nothing fits 'nobody'"),
+        ("problem", "gateway.profiles.half.tools: nothing fits 'github/*'"),
+        ("problem", "gateway.profiles.half.pins: nothing fits 'read_fil'"),
+        ("problem", "gateway.profiles.half.exclude: nothing fits 'delete_everything'"),
     ]
     assert "read_file" in next(each for each in found if "read_fil'" in each["message"])["remedy"]
     [fine] = [each for each in found if each["message"].startswith("fine: ")]
     assert (fine["level"], fine["message"].startswith("fine: shows 1 of ")) == ("ok", True)
+
+
+PATTERNS = """
+[approval]
+rules = [
+    { verdict = "deny", pattern = "mcp__enterprise-tools__*" },
+    { verdict = "deny", pattern = "fliles/*" },
+    { verdict = "deny", pattern = "mcp__files__delete_*" },
+    { verdict = "ask", pattern = "read_file", profile = "agnets" },
+    { verdict = "allow", pattern = "*", kind = "dangerous" },
+]
+
+[session]
+never_defer = ["read_fil", "read_file", "files/search"]
+
+[search]
+internal = ["mcp__fils__*"]
+
+[gateway.profiles.agents]
+builtin_tools = true
+"""
+
+
+def test_a_pattern_that_fits_nothing_is_a_problem_unless_its_server_was_never_listed(
+    run: Run, servers: Any, tmp_path: Path
+):
+    config = tmp_path / "settings.toml"
+    config.write_text(f'store = ":memory:"\n{PATTERNS}', encoding="utf-8")
+    rules = [{"verdict": "deny", "pattern": "nobody/*"}]
+    rules_file().parent.mkdir(parents=True, exist_ok=True)
+    rules_file().write_text(json.dumps({"rules": rules}))
+    named = servers(files={"command": sys.executable})
+    ran = run("--config", str(config), *named, "doctor", "--json")
+    assert ran.code == 1
+    found = of("names", ran.json)
+    assert {(each["level"], each["message"]) for each in found} == {
+        ("problem", "approval.rules: nothing fits 'mcp__enterprise-tools__*'"),
+        ("problem", "approval.rules: nothing fits 'fliles/*'"),
+        ("ok", "approval.rules: 'mcp__files__delete_*' is for files, which is not listed yet"),
+        ("problem", "approval.rules: profile: nothing fits 'agnets'"),
+        ("problem", "session.never_defer: nothing fits 'read_fil'"),
+        ("ok", "session.never_defer: 'files/search' is for files, which is not listed yet"),
+        ("problem", "search.internal: nothing fits 'mcp__fils__*'"),
+        ("problem", "rules.json: nothing fits 'nobody/*'"),
+    }
+    [profile] = [each for each in found if "agnets" in each["message"]]
+    assert "agents" in profile["remedy"]
 
 
 def test_without_profiles_nothing_is_said_of_them(run: Run):
@@ -207,6 +256,26 @@ def test_keys_and_groups_that_are_of_no_use_are_told(run: Run, tmp_path: Path):
     config.write_text(config.read_text() + '[gateway.oauth.groups]\neng = ["small"]\n')
     last = of("people", findings(run, *named, "doctor"))[-1]
     assert last["message"].startswith("gateway.oauth.groups.eng: there is no profile 'small'")
+
+
+def test_callers_who_may_approve_their_own_calls_are_told(run: Run, tmp_path: Path):
+    config = tmp_path / "settings.toml"
+    named = ("--config", str(config))
+    ask = '[[approval.rules]]\nverdict = "ask"\n[gateway.profiles.none]\nservers = []\n'
+    config.write_text(ask)
+    run("add", "fake", "--", sys.executable, "-S", str(FAKE))
+    run(*named, "keys", "add", "ann")
+    run(*named, "keys", "add", "scraper", "--profile", "none")
+
+    def told() -> list[str]:
+        return [each["message"] for each in of("people", findings(run, *named, "doctor"))]
+
+    assert told() == ["HTTP opens with 2 keys"]
+    config.write_text(f'approval.elicitation = "all"\n{ask}')
+    _, warning = told()
+    assert warning.startswith(
+        "whoever has a key for the profile default may approve their own calls of mcp_fake_"
+    )
 
 
 def test_it_says_where_the_gateway_would_be_bound_and_how(run: Run, tmp_path: Path):

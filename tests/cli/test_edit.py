@@ -191,3 +191,39 @@ def test_two_at_once_do_not_overwrite_each_other(
     assert "mine" in kept.read_text()
     kept.unlink()
     assert "theirs" in own_servers_file().read_text()
+
+
+def test_a_sandbox_that_gets_files_with_secrets_is_warned_of(run: Run, tmp_path: Path):
+    script = tmp_path / "app" / "server.py"
+    script.parent.mkdir()
+    script.write_text("")
+    (script.parent / ".env").write_text("KEY=x")
+    run("add", "boxed", "--no-start", "--", sys.executable, str(script))
+    told = f"boxed can read {script.parent / '.env'} in its sandbox"
+    assert told not in run("servers").err
+    edited = run("edit", "boxed", "--no-start", "--set", "isolation=bwrap")
+    assert told in " ".join(edited.err.split())
+    assert told in " ".join(run("servers").err.split())
+
+
+@pytest.mark.parametrize("env_from", [["TOKEN", "KEY"], {"TOKEN": "MY_TOKEN", "KEY": "KEY"}])
+def test_a_value_takes_the_place_of_a_variable_that_was_handed_on(run: Run, env_from: Any):
+    write(a={**ENTRY, "env_from": env_from})
+    run("edit", "a", "--env", "TOKEN=x", "--no-start")
+    assert entry()["env"] == {"MODE": "fast", "TOKEN": "x"}
+    assert [*entry()["env_from"]] == ["KEY"]
+    run("edit", "a", "--env", "KEY=y", "--no-start")
+    assert "env_from" not in entry()
+
+
+def test_what_a_failed_start_says_to_do_repairs_it(run: Run):
+    failed = run("add", "brave", "--env", "BRAVE_API_KEY", "--", *COMMAND)
+    assert failed.code == 1
+    assert (
+        "→ set it where Toolcrib is started, or by toolcrib edit brave --env BRAVE_API_KEY=…"
+        in failed.out
+    )
+    done = run("edit", "brave", "--env", "BRAVE_API_KEY=abc")
+    assert done.code == 0, done
+    assert "brave: 12 tools" in done.out
+    assert run("servers", "--json").json[0]["remedy"] == ""

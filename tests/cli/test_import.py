@@ -313,6 +313,18 @@ def test_at_a_terminal_each_new_server_is_asked_about_once(
     assert "without your approval" not in again.output
 
 
+def test_a_server_that_nobody_has_answered_for_is_not_imported(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = put(home, "cursor")
+    before = path.read_bytes()
+    monkeypatch.setattr("toolcrib.cli.consent.at_terminal", lambda: True)
+    stopped = CliRunner().invoke(app, ["import", "--no-list"], input="y\nask\n")
+    assert stopped.exit_code == 1
+    assert "without your approval" in stopped.output
+    assert (path.read_bytes(), own_servers_file().exists(), rules()) == (before, False, [])
+
+
 @pytest.mark.parametrize("approval", ["allow", "destructive", "ask"])
 def test_without_a_terminal_an_option_says_what_new_servers_may_do(
     run: Run, home: Path, approval: str

@@ -197,4 +197,4 @@ def test_meanwhile_one_hears_what_the_others_are_at(
 def test_a_line_names_the_first_few_and_counts_the_rest():
     doing = {"a": "installing by npx (35 s)", "b": "starting (1 s)", "c": "", "d": ""}
     assert waiting_line(doing) == "a: installing by npx (35 s); b: starting (1 s); 2 more"
-    assert waiting_line({"c": ""}) == "c"
+    assert waiting_line({"c": ""}) == "c: is waited for"

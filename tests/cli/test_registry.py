@@ -116,3 +116,41 @@ def test_options_that_do_not_go_together_are_refused(run: Run, file: Path, argum
     given = [str(file) if each == "FILE" else each for each in arguments]
     assert isinstance(run("add", *given).error, ConfigError)
     assert not own_servers_file().exists()
+
+
+def test_what_would_be_run_sent_and_read_is_shown_as_it_stands(
+    run: Run, file: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("UV_INDEX_HOUSE_PASSWORD", "hunter22")
+    key = {"name": "SERVICE_KEY", "isRequired": True, "isSecret": True}
+    mode = {"name": "PYTHONPATH", "value": "/tmp/\u202egood\n  runs nothing"}
+    given = {"name": "TOKEN", "isSecret": True}
+    package = {**NEEDY, "environmentVariables": [key, mode, given]}
+    write(file, packages=[package], description="It\u200b rains\n  runs nothing")
+    ran = run("add", "--from", str(file), "--dry-run", "--value", "TOKEN=s3cret-of-mine")
+    assert ran.code == 0, ran
+    assert "It⟨U+200B⟩ rains\\n  runs nothing\n" in ran.out
+    assert "  is given PYTHONPATH: /tmp/⟨U+202E⟩good\\n  runs nothing\n" in ran.out
+    assert "  is given TOKEN: ***\n" in ran.out
+    [reads] = [line for line in ran.out.splitlines() if "reads your variables:" in line]
+    assert {"SERVICE_KEY", "UV_INDEX_HOUSE_PASSWORD"} <= {*reads.replace(",", "").split()}
+    assert "s3cret-of-mine" not in ran.out + ran.err
+    assert not own_servers_file().exists()
+
+
+def test_a_header_and_the_variable_that_fills_it_are_shown(run: Run, file: Path):
+    headers = [
+        {"name": "X-Client-Version", "value": "1.2"},
+        {"name": "X-Key", "isSecret": True, "isRequired": True},
+    ]
+    url = "https://x.example/mcp"
+    write(file, remotes=[{"type": "streamable-http", "url": url, "headers": headers}])
+    shown = run("add", "--from", str(file), "--dry-run").out
+    assert f"  is reached at {url}\n" in shown
+    assert "  is given X-Client-Version: 1.2\n  is given X-Key: ${X_KEY}\n" in shown
+    assert "  reads your variables: X_KEY\n" in shown
+
+
+def test_an_entry_that_cannot_be_used_is_refused_before_it_is_shown(run: Run, file: Path):
+    write(file, remotes=[{"type": "http", "url": "gopher://x"}])
+    assert "http://" in str(run("add", "--from", str(file), "--dry-run").error)

@@ -143,3 +143,38 @@ def test_file_tools_refuse_the_rules(run: Run):
         refused = run("call", tool, arguments, "--yes", "--json").json["error"]
         assert refused, tool
     assert written()
+
+
+@pytest.mark.parametrize(
+    ("elicitation", "told"),
+    [
+        ("", "Your own clients ask you, if they can. Other calls wait for you"),
+        ("all", "whoever makes a call may approve it"),
+        ("none", "No client asks. Each call waits for you"),
+    ],
+)
+def test_ask_says_who_will_be_asked(fake: Run, tmp_path: Path, elicitation: str, told: str):
+    config = tmp_path / "settings.toml"
+    config.write_text(f'[approval]\nelicitation = "{elicitation}"\n' if elicitation else "")
+    said = fake("--config", str(config), "ask", "fake/echo").out
+    assert told in " ".join(said.split())
+    assert "toolcrib approvals list" in said
+    assert "approvals list" not in fake("allow", "fake/echo").out
+
+
+def test_a_rule_is_written_for_a_tool_as_other_hosts_write_it(fake: Run):
+    assert "deny: fake/echo (1 tool)." in fake("deny", "mcp__fake__echo").out
+    assert "deny: fake/* (" in fake("deny", "mcp__fake").out
+    assert "deny: mcp__fake__e* (4 tools)." in fake("deny", "mcp__fake__e*").out
+    for wrong in ("mcp__fakee__echo", "mcp__fake__ecko", "mcp__fak__*", "mcp__fakee"):
+        assert isinstance(fake("deny", wrong).error, ConfigError), wrong
+
+
+def test_a_rule_for_a_server_that_is_not_listed_says_so(run: Run):
+    run("add", "later", "--no-start", "--", "nothing-of-this-name")
+    for name in ("later/delete_*", "later", "mcp__later__delete_*", "mcp__later__delete_all"):
+        told = run("deny", name)
+        assert told.code == 0, name
+        assert "(0 tools yet: later is not listed, see `toolcrib refresh later`)." in told.out
+    for wrong in ("late", "mcp", "mcp__lat__x", "nobody/*"):
+        assert isinstance(run("deny", wrong).error, ConfigError), wrong

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.cli.conftest import Run
 from tests.client_config.configs import SECRETS, put
 from tests.sources.mcp.faking import FAKE
 from tests.terminal import at_terminal
+from toolcrib.cli.token_costs import Saving
 from toolcrib.settings import Settings, own_servers_file
 from toolcrib.text import token_counter
 
@@ -22,6 +24,14 @@ DESKTOP, CURSOR, CODEX = (
 )
 WORKS = {"command": sys.executable, "args": ["-S", str(FAKE)]}
 BROKEN = {"command": "/no/such/server", "args": [], "env": {"TOKEN": "s3cret-token"}}
+TAKEN = [
+    ("take their place? [Y/n]", "\n"),
+    ("Believe what the servers say of their tools? [Y/n]", "\n"),
+    ("For all of them [allow]", "\n"),
+]
+"""What is asked for a client with servers that are new, and Enter after each."""
+STAY = ("Put it back? [Y/n]", "n\n")
+"""What is asked for a client that pays more than before, as with our one small server it does."""
 
 
 def write(home: Path, file: str, servers: Mapping[str, Any]) -> Path:
@@ -204,10 +214,8 @@ def test_no_secret_of_any_client_is_shown(run: Run, home: Path):
 
 def test_at_a_terminal_each_client_is_asked_for_and_enter_is_yes(two: tuple[Path, Path]):
     answers = [
-        ("take their place? [Y/n]", "\n"),
+        *TAKEN,
         ("take their place? [Y/n]", "n\n"),
-        ("Believe what the servers say of their tools? [Y/n]", "\n"),
-        ("For all of them [allow]", "\n"),
     ]
     shown = at_terminal("setup", answers=answers)
     desktop, cursor = (json.loads(path.read_text())["mcpServers"] for path in two)
@@ -227,6 +235,7 @@ def test_the_stricter_choice_is_written_down_as_rules(run: Run, home: Path):
             ("For all of them [allow]", "sometimes\n"),
             ("For all of them [allow]", "each\n"),
             ("good [allow]", "ask\n"),
+            STAY,
         ],
     )
     assert shown.code == 0
@@ -251,14 +260,96 @@ def test_by_default_all_is_called_as_before(run: Run, home: Path):
 
 
 def test_ctrl_c_at_a_question_loses_nothing(run: Run, two: tuple[Path, Path]):
-    shown = at_terminal(
-        "setup", answers=[("take their place? [Y/n]", "\n"), ("take their place? [Y/n]", "\x03")]
-    )
+    shown = at_terminal("setup", answers=[*TAKEN, ("take their place? [Y/n]", "\x03")])
     assert shown.code == 130
     assert "`toolcrib setup` goes on with the rest" in " ".join(shown.text.split())
     told = run("setup", "--yes", "--json").json
     assert [each["done"] for each in told["clients"]] == [False, True]
     assert {each["server"] for each in told["listed"]} == {"good", "bad"}
+
+
+@pytest.mark.parametrize("asked", [1, 2])
+@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["ctrl-c", "closed"])
+def test_a_question_about_rights_that_is_not_answered_is_asked_again(
+    run: Run, home: Path, asked: int, key: str
+):
+    """Until it is answered, no server is taken over: nothing can be called, and nothing is lost."""
+    path = write(home, DESKTOP, {"good": WORKS})
+    before = path.read_bytes()
+    shown = at_terminal("setup", answers=[*TAKEN[:asked], (TAKEN[asked][0], key)])
+    assert shown.code == 130
+    assert (path.read_bytes(), own_servers_file().exists()) == (before, False)
+    again = at_terminal("setup", answers=[*TAKEN[:2], (TAKEN[2][0], "ask\n"), STAY])
+    assert again.code == 0
+    rules = run("rules", "list", "--json").json["rules"]
+    assert [(each["verdict"], each["pattern"]) for each in rules][-1] == ("ask", "good/*")
+
+
+def test_an_answer_for_all_holds_for_the_clients_that_follow(run: Run, home: Path):
+    write(home, DESKTOP, {"good": WORKS})
+    write(home, CURSOR, {"other": {**WORKS, "args": [*WORKS["args"], "x=y"]}})
+    answers = [*TAKEN[:2], (TAKEN[2][0], "ask\n"), TAKEN[0], STAY, STAY]
+    assert at_terminal("setup", answers=answers).code == 0
+    rules = run("rules", "list", "--json").json["rules"]
+    assert {each["pattern"] for each in rules} == {"good/*", "other/*"}
+
+
+def test_before_the_first_yes_it_says_who_reaches_what_and_where_secrets_go(run: Run, home: Path):
+    write(home, DESKTOP, {"good": WORKS})
+    shown = " ".join(at_terminal("setup", answers=[*TAKEN, STAY]).text.split())
+    before, asked, _ = shown.partition("take their place?")
+    assert asked
+    assert "reaches all servers, not only its own" in before
+    assert f"copied to {own_servers_file()} with the secrets in them (0600" in before
+    assert "reaches all servers" not in run("setup", "--yes").out
+
+
+def test_doubted_servers_leave_with_their_client(run: Run, home: Path):
+    path = write(home, DESKTOP, {"good": WORKS})
+    before = path.read_bytes()
+    at_terminal("setup", answers=[TAKEN[0], (TAKEN[1][0], "n\n"), TAKEN[2], STAY])
+    assert run("import", "--undo", "--yes").code == 0
+    assert path.read_bytes() == before
+    assert json.loads(own_servers_file().read_text())["mcpServers"] == {}
+
+
+def test_a_client_that_would_pay_more_is_put_back_by_enter(run: Run, home: Path):
+    path = write(home, DESKTOP, {"good": WORKS})
+    before = path.read_bytes()
+    shown = at_terminal("setup", answers=[*TAKEN, (STAY[0], "\n")])
+    assert shown.code == 0
+    assert "its own tools cost less than the gateway" in " ".join(shown.text.split())
+    assert path.read_bytes() == before
+    assert json.loads(own_servers_file().read_text())["mcpServers"] == {}
+    assert "Nothing was changed." in shown.text
+    assert "Claude Desktop: quit" not in shown.text
+
+
+def test_where_nobody_is_asked_a_client_that_pays_more_has_a_remark(run: Run, home: Path):
+    path = write(home, DESKTOP, {"good": WORKS})
+    shown = run("setup", "--yes").out
+    assert "→ toolcrib import --undo --client claude-desktop" in shown
+    assert [*json.loads(path.read_text())["mcpServers"]] == ["toolcrib"]
+    [counted] = run("setup", "--yes", "--json").json["tokens"]
+    assert counted["before"] < counted["now"]
+    assert counted["costs_more"] is True
+
+
+@pytest.mark.parametrize(
+    ("changed", "costs_more"),
+    [
+        ({}, True),
+        ({"now": 100}, False),
+        ({"mode": "passthrough"}, False),
+        ({"uncounted": ("bad",)}, False),
+        ({"before": 0}, False),
+    ],
+)
+def test_a_client_pays_more_where_its_request_is_known_and_is_longer(
+    changed: dict[str, Any], costs_more: bool
+):
+    saving = Saving("Cursor", "cursor", 1, 8, before=208, now=367, mode="direct")
+    assert replace(saving, **changed).costs_more is costs_more
 
 
 def test_ctrl_c_while_servers_start_loses_nothing(run: Run, home: Path, tmp_path: Path):
@@ -268,10 +359,7 @@ def test_ctrl_c_while_servers_start_loses_nothing(run: Run, home: Path, tmp_path
     path = write(home, DESKTOP, {"slow": {"command": str(slow), "args": []}})
     shown = at_terminal(
         "setup",
-        answers=[
-            ("take their place? [Y/n]", "\n"),
-            ("listing the tools of MCP servers", "\x03"),
-        ],
+        answers=[*TAKEN, ("listing the tools of MCP servers", "\x03")],
     )
     assert shown.code == 130
     assert "goes on with the rest" in " ".join(shown.text.split())

@@ -68,10 +68,10 @@ def test_a_surface_costs_what_is_sent_there(run: Run, settings_file: str, tmp_pa
             separators=(",", ":"),
             ensure_ascii=False,
         )
-        told = chat.system_note(), crib.session().deferred_summary()
+        told = chat.system_note()
     count = token_counter().count
     assert by_name["gateway, profile default (search)"]["sent"] == count(client)
-    assert by_name["OpenAI Chat Completions"]["sent"] == sum(map(count, (sent, *told)))
+    assert by_name["OpenAI Chat Completions"]["sent"] == count(sent) + count(told)
     for each in figures["surfaces"]:
         assert each["sent"] < each["eager"]
         assert each["share"] == pytest.approx(1 - each["sent"] / each["eager"])
@@ -130,7 +130,7 @@ def test_a_pool_that_is_small_says_that_there_is_nothing_to_save(
     run("--mcp-config", str(file), "refresh")
     monkeypatch.setenv("TOOLCRIB_SESSION__THRESHOLD", "90")
     shown = run("--mcp-config", str(file), "tokens").out
-    assert "fewer than 90 tools are all listed: nothing to save yet" in shown
+    assert "no tool waits for a search, so that all are listed: nothing to save yet" in shown
     monkeypatch.setenv("TOOLCRIB_SESSION__THRESHOLD", "1")
     assert "nothing to save" not in run("--mcp-config", str(file), "tokens").out
 

@@ -135,6 +135,7 @@ def test_how_a_source_was_configured_is_known_with_its_decisions(decisions: Deci
 def test_what_was_decided_is_inherited_whole_and_once(decisions: DecisionStore):
     decisions.trust(SOURCE, SEEN)
     decisions.reject(verdict("rejected", "bad"))
+    decisions.configured(SOURCE, '{"command": "x"}')
 
     def renewed(row: Decision) -> Decision:
         return row._replace(pin=f"new {row.pin}")
@@ -145,6 +146,10 @@ def test_what_was_decided_is_inherited_whole_and_once(decisions: DecisionStore):
     decisions.approve(verdict("approved", "later"))
     decisions.inherit(CHANGED, SOURCE, renewed)
     assert pins(decisions, CHANGED) == expected
+    assert decisions.is_known(SOURCE)
+    assert decisions.configuration(CHANGED) == '{"command": "x"}'
+    decisions.inherit("mcp:x#third", SOURCE, renewed)
+    assert "b" not in pins(decisions, "mcp:x#third")  # what was inherited is not there any more
     decisions.inherit(OTHER, "mcp:none#1", renewed)
     assert not decisions.is_known(OTHER)
 

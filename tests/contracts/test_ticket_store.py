@@ -1,11 +1,13 @@
 """What `TicketStore` promises, on every engine."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 from tests.contracts.conftest import Engine
 from toolcrib.errors import StoreError
+from toolcrib.execute import ApprovalRequest, Tickets
 from toolcrib.store import Stores, TicketBinding, TicketFile, TicketStore
 
 ANN = TicketBinding("ann", "pin", "digest")
@@ -47,6 +49,15 @@ def test_those_that_wait_come_in_order_until_they_are_decided_on(tickets: Ticket
     assert [*map(tickets.state, ids)] == ["waiting", "approved", "gone", "waiting"]
     assert tickets.approve(ids[1]) is None
     assert tickets.reject(ids[1]) is None
+
+
+def test_an_approval_for_one_server_is_not_spent_on_another(tickets: TicketStore):
+    desk = Tickets(lambda: tickets)
+    test = ApprovalRequest("ann", "mcp_test_pay", "Pay", "write", {"sum": 5}, "pin", "mcp:test")
+    assert desk.approve(desk.ask(test).id)
+    for live in ({"name": "mcp_live_pay"}, {"source": "mcp:live"}):
+        assert not desk.spend(replace(test, **live))
+    assert desk.spend(test)
 
 
 def test_an_approval_is_spent_by_the_first_call_that_fits(tickets: TicketStore):

@@ -116,7 +116,7 @@ def test_a_name_can_be_added_once():
     crib = Crib()
     crib.add(forecast)
     with pytest.raises(NameTaken, match="forecast"):
-        crib.add(forecast)
+        crib.add(lambda: "sun", name="forecast")
 
 
 def test_an_entry_is_got_by_its_name_or_bare_name():

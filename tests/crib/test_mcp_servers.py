@@ -14,7 +14,7 @@ from tests.waiting import let_pass, until
 from toolcrib import Crib, Settings
 from toolcrib.crib import inventory_of
 from toolcrib.errors import ConfigError, NameTaken
-from toolcrib.settings import McpSettings
+from toolcrib.settings import ApprovalSettings, McpSettings
 
 COMMAND = [sys.executable, "-S", str(FAKE)]
 ENTRY = {"command": COMMAND[0], "args": COMMAND[1:]}
@@ -38,6 +38,22 @@ def test_a_server_is_one_line_and_its_tools_are_found_once_it_was_listed(crib: C
     with Crib() as another:
         another.add_mcp("fake", command=COMMAND[0], args=COMMAND[1:])
         assert another.get("mcp_fake_echo").state == "asleep"
+
+
+def test_an_approval_for_one_entry_is_none_for_another_of_its_program():
+    settings = Settings(store=":memory:", approval=ApprovalSettings(servers="ask"))
+    with nothing_left(), Crib(settings) as crib:
+        for name in ("test", "live"):
+            crib.add_mcp(name, command=[*COMMAND, f"--{name}"])
+        asyncio.run(crib.refresh())
+        call = lambda name: asyncio.run(crib.call(name, {"text": "hi"}))  # noqa: E731
+        waits = call("mcp_test_echo").error
+        assert waits
+        assert crib.operator.tickets.approve(waits.ticket)
+        other = call("mcp_live_echo").error
+        assert other
+        assert (other.code, other.ticket != waits.ticket) == ("approval_needed", True)
+        assert not getattr(call("mcp_test_echo").error, "ticket", "")
 
 
 def test_files_and_mappings_are_taken_whole(crib: Crib, tmp_path: Path):

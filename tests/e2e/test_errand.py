@@ -79,9 +79,11 @@ def test_papers_are_searched_and_a_summary_is_saved(tmp_path: Path, person: Pers
     assert person.asked == ["mcp_filesystem_write_file"]
 
 
-def test_the_example_runs_as_it_stands(tmp_path: Path):
+@pytest.mark.parametrize(("given", "file"), [(".", "summary.md"), ("out.md", "out.md")])
+def test_the_example_runs_as_it_stands(tmp_path: Path, given: str, file: str):
     done = subprocess.run(
-        [sys.executable, "-W", "error", EXAMPLES / "save_a_summary.py", tmp_path],
+        [sys.executable, "-W", "error", EXAMPLES / "save_a_summary.py", given],
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
@@ -93,6 +95,6 @@ def test_the_example_runs_as_it_stands(tmp_path: Path):
     assert steps[2].endswith("2 papers")
     assert steps[3].endswith("write_file (ready)")
     assert steps[-2:] == ["   asked: may I write_file? yes", "5. write_file: saved"]
-    saved = (tmp_path / "summary.md").read_text()
+    saved = (tmp_path / file).read_text()
     assert "A thousand tools in one prompt" in saved
     assert "tide tables" not in saved

@@ -1,12 +1,16 @@
+import asyncio
 import json
 import resource
 from dataclasses import replace
 
 import pytest
+from pydantic import BaseModel
 
 from tests.execute.counting import offered
+from toolcrib import Crib
 from toolcrib.execute import ArgumentCheck, CallRefused, arguments
 from toolcrib.execute.arguments import CheckedArguments
+from toolcrib.execute.schema_gate import compile_schema
 from toolcrib.model import JsonObject, ToolInfo
 from toolcrib.pool.entries import pin
 
@@ -108,3 +112,44 @@ def test_the_checks_that_were_used_last_are_kept(monkeypatch: pytest.MonkeyPatch
     for number in range(5):
         checks.check(tool({"title": str(number)}), {})
     assert len(checks._checks) == 2
+
+
+class Place(BaseModel):
+    floor: int
+
+
+WRONG: dict[str, tuple[JsonObject, str]] = {
+    "a slip": ({"rom": "a"}, "$: Missing: room. Unknown: rom, did you mean room? Correct them by"),
+    "two unknown": (
+        {"room": "a", "rooms": 1, "z": 2},
+        "Unknown: rooms, did you mean room?; z. Cor",
+    ),
+    "of several types": (
+        {"room": "a", "seats": [1]},
+        "$.seats: expected integer or null, not [1].",
+    ),
+    "inside": ({"room": "a", "at": {"x": 1}}, '$.at: "floor" is a required property. Correct'),
+    "no object": ({"room": "a", "at": 3}, "$.at: expected object or null, not 3."),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_does_not_fit_is_said_in_words_for_people(case: str):
+    def book(room: str, seats: int | None = None, at: Place | None = None) -> str:
+        """Book a room."""
+        return f"{room} {seats} {at}"
+
+    arguments, message = WRONG[case]
+    with Crib() as crib:
+        crib.add(book)
+        error = asyncio.run(crib.call("book", arguments)).error
+    assert error
+    assert message in error.message
+    assert "anyOf" not in error.message
+
+
+def test_long_and_many_unknown_keys_are_shortened():
+    schema: JsonObject = {"type": "object", "properties": {"a": {}}, "additionalProperties": False}
+    problem = compile_schema(schema).problem({f"{'b' * 9_000}{at}": 1 for at in range(900)})
+    assert problem
+    assert len(problem.message) < 400

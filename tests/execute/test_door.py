@@ -1,21 +1,34 @@
 import asyncio
 from dataclasses import replace
+from threading import Event
 
 import pytest
 
 from tests.defaults import POLICY, rulebook
 from tests.execute.counting import ANN, Shop, offered
+from tests.waiting import HANG_S, until_async
 from tests.workshop import ListedSource, mcp
 from toolcrib.access import Scope
 from toolcrib.execute import (
     ApprovalRequest,
+    ArgumentCheck,
     Caller,
     CallRefused,
     Door,
     Rule,
     per_request_tools,
 )
-from toolcrib.model import Call, CallError, Deadline, Outcome, SkillInfo, State, ToolInfo
+from toolcrib.execute.arguments import CheckedArguments
+from toolcrib.model import (
+    Call,
+    CallError,
+    Deadline,
+    JsonObject,
+    Outcome,
+    SkillInfo,
+    State,
+    ToolInfo,
+)
 from toolcrib.pool import Pool
 
 NAMED = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -304,3 +317,30 @@ def test_what_a_name_means_is_told_without_a_call():
 
     with per_request_tools(look):
         assert shop.door.means("look", ANN) is None
+
+
+def test_the_checks_of_one_caller_leave_threads_to_others(monkeypatch: pytest.MonkeyPatch):
+    """A caller's checks take long, as those of large arguments do; another's is made meanwhile."""
+    shop, freed, begun = Shop(), Event(), list[object]()
+
+    def check(_check: ArgumentCheck, _tool: ToolInfo, arguments: JsonObject) -> CheckedArguments:
+        if arguments:
+            begun.append(arguments)
+            freed.wait(HANG_S)
+        return CheckedArguments(arguments, ())
+
+    monkeypatch.setattr(ArgumentCheck, "check", check)
+
+    async def go() -> tuple[Outcome, int]:
+        greedy = [
+            asyncio.create_task(shop.door.execute(Call("look", {"n": n}), Caller("greedy")))
+            for n in range(8)
+        ]
+        await until_async(lambda: len(begun) > 1)
+        outcome = await shop.door.execute(Call("look"), Caller("other"))
+        under_way = len(begun)
+        freed.set()
+        assert all(each.ok for each in await asyncio.gather(*greedy))
+        return outcome, under_way
+
+    assert asyncio.run(go()) == (Outcome("done"), 2)

@@ -79,6 +79,8 @@ def test_a_ticket_that_nobody_approved_is_no_leave(tickets: Tickets):
     [
         replace(REQUEST, caller="eve"),
         replace(REQUEST, pin="pin-2"),
+        replace(REQUEST, name="mcp_live_pay"),
+        replace(REQUEST, source="mcp:live"),
         replace(REQUEST, arguments={"to": "bob", "sum": 5.0}),
         replace(REQUEST, arguments={"to": "eve", "sum": 5}),
         replace(REQUEST, arguments={"to": "bob", "sum": 5, "": None}),

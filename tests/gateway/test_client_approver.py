@@ -7,7 +7,7 @@ from mcp_types import ElicitRequestParams, ElicitResult
 
 from tests.gateway.clients import ERAS, Era, Workshop, asked, connected, error_of, shop_tools, words
 from toolcrib.execute import ApprovalRequest
-from toolcrib.gateway.client_approver import LONGEST_ARGUMENTS, question
+from toolcrib.gateway.client_approver import LONGEST_SHOWN, question
 from toolcrib.gateway.principal import LOCAL_USER, Principal
 from toolcrib.settings import ApprovalSettings
 
@@ -40,7 +40,9 @@ def test_the_person_at_the_client_is_asked_first(era: Era, action: str, code: st
     shop, person = shop_of(), Person(action)
 
     async def run() -> None:
-        async with connected(shop.server(), era, elicitation_callback=person) as client:
+        async with connected(
+            shop.server(Principal(LOCAL_USER)), era, elicitation_callback=person
+        ) as client:
             result = await client.call_tool("tool_call", GIVEN)
             if code:
                 assert error_of(result)["code"] == code
@@ -74,7 +76,9 @@ def test_whoever_dismisses_the_question_can_still_have_it_approved_by_the_operat
     shop, person = shop_of(), Person("cancel")
 
     async def run() -> None:
-        async with connected(shop.server(), era, elicitation_callback=person) as client:
+        async with connected(
+            shop.server(Principal(LOCAL_USER)), era, elicitation_callback=person
+        ) as client:
             refused = error_of(await client.call_tool("tool_call", GIVEN))
             assert shop.crib.operator.tickets.approve(refused["ticket"])
             assert words(await client.call_tool("tool_call", GIVEN)) == "done"
@@ -124,10 +128,46 @@ def test_nobody_is_asked_about_what_is_denied_or_allowed():
     assert not person.asked
 
 
-def test_what_is_hidden_in_the_arguments_is_spelt_out_and_what_is_long_is_cut():
+@pytest.mark.parametrize("era", ERAS)
+def test_by_default_nobody_with_a_key_approves_their_own_call(era: Era):
+    shop, person = shop_of(), Person("accept")
+
+    async def run() -> None:
+        server = shop.server(Principal("key:ann"))
+        async with connected(server, era, elicitation_callback=person) as client:
+            refused = error_of(await client.call_tool("tool_call", GIVEN))
+            assert refused["code"] == "approval_needed"
+
+    asked(run)
+    assert not person.asked
+    assert not shop.source.reached
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_what_cannot_be_shown_whole_is_left_to_the_operator(era: Era):
+    """Nobody says yes to what they have not seen: not even to the end of a long list."""
+    shop, person = shop_of(), Person("accept")
+    given = {"name": CANCEL, "arguments": {"number": 7, "aaa": "x" * LONGEST_SHOWN}}
+
+    async def run() -> None:
+        async with connected(
+            shop.server(Principal(LOCAL_USER)), era, elicitation_callback=person
+        ) as client:
+            refused = error_of(await client.call_tool("tool_call", given))
+            assert refused["code"] == "approval_needed"
+
+    asked(run)
+    assert not person.asked
+    [waiting] = shop.crib.operator.tickets.waiting()
+    assert waiting.request.arguments == given["arguments"]
+
+
+def test_what_is_hidden_in_the_arguments_is_spelt_out_and_counts_at_that_length():
     hidden = ApprovalRequest("ann", "pay", "", "write", {"to": "a\u202eb\x1b[31m"}, "p")
-    assert "a⟨U+202E⟩b" in question(hidden)
-    assert "\x1b" not in question(hidden)
-    long = ApprovalRequest("ann", "pay", "", "write", {"text": "x" * 10_000}, "p")
-    assert len(question(long)) < LONGEST_ARGUMENTS + 200
-    assert "characters more" in question(long)
+    asked_for = question(hidden)
+    assert asked_for is not None
+    assert "a⟨U+202E⟩b" in asked_for
+    assert "\x1b" not in asked_for
+    short = LONGEST_SHOWN // 4
+    assert question(ApprovalRequest("ann", "pay", "", "write", "x" * short, "p"))
+    assert question(ApprovalRequest("ann", "pay", "", "write", "\u202e" * short, "p")) is None

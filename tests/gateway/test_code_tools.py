@@ -26,7 +26,7 @@ from tests.workshop import ListedSource
 from toolcrib.access import Scope
 from toolcrib.crib import recipes_of
 from toolcrib.gateway.code_tool_definitions import CODE_TOOLS
-from toolcrib.gateway.principal import Principal, Profile
+from toolcrib.gateway.principal import LOCAL_USER, Principal, Profile
 from toolcrib.gateway.tool_list import CODE_TOOLS_LISTED
 from toolcrib.model import Outcome, SkillInfo
 from toolcrib.settings import ApprovalRule, ApprovalSettings
@@ -39,6 +39,11 @@ LOOK = "await shop.look_up_order(number=7)"
 
 def principal(**others: Any) -> Principal:
     return Principal("ann", Profile(mode="code", **others))
+
+
+def person_here() -> Principal:
+    """A client of the operator's own user: it is asked by elicitation."""
+    return Principal(LOCAL_USER, Profile(mode="code"))
 
 
 @pytest.fixture(params=ERAS)
@@ -277,7 +282,7 @@ def test_the_person_at_the_client_is_asked_first(shop: Workshop, era: Era):
         return ElicitResult(action="accept")
 
     async def run() -> None:
-        server = shop.server(principal())
+        server = shop.server(person_here())
         async with connected(server, era, elicitation_callback=person) as client:
             done = await client.call_tool("tool_run", {"program": CANCELS})
             assert words(done).startswith("so far\ncancelled\n")
@@ -299,7 +304,7 @@ def test_one_question_to_the_person_at_the_client_covers_a_program(era: Era):
         return ElicitResult(action="accept")
 
     async def run() -> None:
-        server = shop.server(principal())
+        server = shop.server(person_here())
         async with connected(server, era, elicitation_callback=person) as client:
             program = "await shop.cancel_order(number=1)\nawait shop.cancel_order(number=2)\n'both'"
             done = await client.call_tool("tool_run", {"program": program})

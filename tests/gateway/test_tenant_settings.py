@@ -1,11 +1,16 @@
 """A tenant goes by settings of its own, and takes them while it is open."""
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from tests.gateway.daemons import call
 from tests.gateway.tenancy import Gateway, Site, gateway, run
 from tests.waiting import until_async
-from toolcrib.gateway import KeyTerms
+from toolcrib.crib import Crib, open_tenant
+from toolcrib.errors import StoreAway, StoreError
+from toolcrib.gateway import KeyTerms, tenants
 
 READING = b'[gateway.profiles.reading]\nkinds = ["read"]\n'
 
@@ -59,5 +64,46 @@ def test_a_tenant_whose_settings_cannot_be_used_is_not_served(site: Site):
                 return await answered(at, acme, "default") == ""
 
             await until_async(is_served, "it is opened by what can be used")
+
+    run(test)
+
+
+def test_a_tenant_whose_store_answers_late_is_waited_for(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    """As on a busy machine: nobody is refused for that, and whoever comes meanwhile waits too."""
+    acme, tries = site.key("acme"), list[str]()
+
+    def late(*given: Any) -> Crib | None:
+        tries.append(given[1])
+        if len(tries) < 3:
+            raise [StoreAway, StoreError][len(tries) - 1]("it took too long; try again later")
+        return open_tenant(*given)
+
+    monkeypatch.setattr(tenants, "open_tenant", late)
+
+    async def test() -> None:
+        async with gateway(site, site.settings()) as at:
+            assert (
+                await asyncio.gather(*(answered(at, acme, "default") for _ in range(3))) == [""] * 3
+            )
+            assert tries == ["acme"] * 3
+
+    run(test)
+
+
+def test_a_tenant_whose_store_is_away_is_refused_in_the_end(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    def away(*_given: Any) -> Crib | None:
+        raise StoreAway("it does not answer")
+
+    monkeypatch.setattr(tenants, "open_tenant", away)
+    monkeypatch.setattr(tenants, "OPEN_S", 0.1)
+    acme = site.key("acme")
+
+    async def test() -> None:
+        async with gateway(site, site.settings()) as at:
+            assert await answered(at, acme, "default") == "store_away"
 
     run(test)

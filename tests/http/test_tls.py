@@ -37,9 +37,9 @@ async def scheme(scope: Scope, _receive: Receive, send: Send) -> None:
 
 
 @asynccontextmanager
-async def serving(certificate: Certificate, strangers: int = 8) -> AsyncGenerator[int]:
+async def serving(certificate: Certificate, most: int = 100) -> AsyncGenerator[int]:
     listening = listen_on("127.0.0.1", 0)
-    web = WebServer(scheme, WebLimits(100, strangers, 4), context=certificate.context)
+    web = WebServer(scheme, WebLimits(most, 4), context=certificate.context)
     task = asyncio.create_task(web.serve_on(listening))
     try:
         yield listening.getsockname()[1]
@@ -148,7 +148,7 @@ def test_who_never_ends_a_handshake_makes_room_for_others(
     certificate = Certificate(*authority.issue(tmp_path))
 
     async def run() -> None:
-        async with serving(certificate, strangers=8) as port:
+        async with serving(certificate, most=8) as port:
             silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(40)]
             answer, _ = await ask(port, authority.context())
             assert b"200" in answer

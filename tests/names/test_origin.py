@@ -17,12 +17,17 @@ PARTS = st.text("aB_-é读 \n", max_size=4) | st.text(max_size=90)
 ORIGINS = st.builds(Origin, st.sampled_from(["", "mcp", "sdk", "skill", "agent"]), PARTS, PARTS)
 
 
+HASHED = legal("mcp_my_server_a.b")[-8:]
+
+
 @pytest.mark.parametrize(
     ("capability", "name"),
     [
         (ToolInfo(name="read_file", description=""), "read_file"),
         (ToolInfo(name="read_file", description="", source_id="plugin"), "read_file"),
         (mcp("github", "create-issue"), "mcp_github_create-issue"),
+        (mcp("my.server", "create"), "mcp_my_server_create"),
+        (mcp("my.server", "a.b"), "mcp_my_server_a_b_" + HASHED),
         (ToolInfo(name="crop", description="", source="sdk", source_id="paint"), "sdk_paint_crop"),
         (SkillInfo(name="pdf", description="", source="files"), "skill_pdf"),
         (AgentInfo(name="planner", description="", source="files"), "agent_planner"),
@@ -82,6 +87,18 @@ def test_different_origins_get_different_legal_names(origins: list[Origin]):
 def test_the_order_of_loading_decides_nothing(origins: list[Origin], chance: Random):
     shuffled = chance.sample(origins, len(origins))
     assert name_all(shuffled) == name_all(origins)
+
+
+def test_two_sources_that_are_written_alike_have_a_hash_and_others_have_none():
+    alike = [Origin("mcp", "a.b", "go"), Origin("mcp", "a b", "go"), Origin("mcp", "a b", "stay")]
+    dot, space, alone = name_all(alike).values()
+    assert dot != space
+    assert (dot[:-8], space[:-8], alone) == ("mcp_a_b_go_", "mcp_a_b_go_", "mcp_a_b_stay")
+
+
+def test_the_name_that_a_tool_had_before_is_a_pattern_for_it_still():
+    origin = Origin("mcp", "my.server", "create")
+    assert legal("mcp_my.server_create") in origin.spellings().given
 
 
 def test_where_several_want_one_name_none_gets_it_plain():

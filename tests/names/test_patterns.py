@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.execute.counting import CountingSource, offered
-from toolcrib.model import Entry, SourceKind
-from toolcrib.names import bars, grants
+from toolcrib.model import Entry, EntryTraits, SourceKind
+from toolcrib.names import PatternIndex, bars, grants
 from toolcrib.pool import Pool
 
 
@@ -28,6 +28,10 @@ def entries() -> dict[tuple[str | None, str], Entry]:
         Named("mcp", "google_drive", "delete_file", "list", LONG),
         Named("mcp", "my.server", "a.b", "plain"),
         Named("mcp", "odd/id", "go"),
+        Named("mcp", "enterprise-tools", "delete_all", "list"),
+        Named("mcp", "a", "b__c", "_d"),
+        Named("mcp", "a__b", "c"),
+        Named("mcp", "_g", "h"),
         Named("sdk", "google", "search"),
         Named("builtin", None, "mcp_google_drive_fake", "read_file"),
     )
@@ -44,6 +48,8 @@ DRIVE = {("google_drive", "delete_file"), ("google_drive", "list"), ("google_dri
 GOOGLE = {("google", "drive_delete_file"), ("google", "drive_exfil"), ("google", "search")}
 OVERLAP = {("google", "drive_delete_file"), ("google", "drive_exfil")}
 FAKE = {("builtin", "mcp_google_drive_fake")}
+TOOLS = {("enterprise-tools", "delete_all"), ("enterprise-tools", "list")}
+SPLIT = {("a", "b__c"), ("a", "_d"), ("a__b", "c")}
 OF_MCP = {at for at in ENTRIES if at[0] not in ("sdk", "builtin")}
 
 
@@ -80,6 +86,22 @@ OF_MCP = {at for at in ENTRIES if at[0] not in ("sdk", "builtin")}
         ("odd_id/go", {("odd/id", "go")}, {("odd/id", "go")}),
         (f"mcp_google_drive_{LONG}", {("google_drive", LONG)}, {("google_drive", LONG)}),
         ("mcp_google_drive_*_*", {("google_drive", "delete_file")}, DRIVE | OVERLAP | FAKE),
+        ("mcp__enterprise-tools__*", TOOLS, TOOLS),
+        ("mcp__enterprise-tools", TOOLS, TOOLS),
+        ("mcp__enterprise-tools__d*", {("enterprise-tools", "delete_all")}, None),
+        ("mcp__enterprise_tools__*", set(), set()),
+        ("mcp__google__drive_*", OVERLAP, OVERLAP),
+        ("mcp__google__search", {("google", "search")}, {("google", "search")}),
+        ("mcp__my_server__*", {("my.server", "a.b"), ("my.server", "plain")}, None),
+        ("mcp__my.server__a.b", {("my.server", "a.b")}, {("my.server", "a.b")}),
+        ("mcp__my_server__a_b", {("my.server", "a.b")}, {("my.server", "a.b")}),
+        ("mcp__*", OF_MCP, OF_MCP),
+        ("mcp__*__list", {("google_drive", "list"), ("enterprise-tools", "list")}, None),
+        ("mcp__a__*", {("a", "b__c"), ("a", "_d")}, SPLIT),
+        ("mcp__a__b__c", {("a__b", "c")}, {("a", "b__c"), ("a__b", "c")}),
+        ("mcp__a__b", set(), {("a__b", "c")}),
+        ("mcp__a___d", set(), {("a", "_d")}),
+        ("mcp__g_h", {("_g", "h")}, {("_g", "h")}),
         ("nobody/*", set(), set()),
         ("Google_drive/*", set(), set()),
     ],
@@ -109,6 +131,23 @@ def test_of_two_ids_that_are_shown_alike_only_the_one_as_written_is_meant():
     pool = Pool()
     pool.add(Named("mcp", "a.b", "go"), Named("mcp", "a b", "go"))
     assert not [each for each in pool.entries.values() if grants("mcp_a_b_*", each)]
+
+
+def test_the_same_holds_where_they_are_written_with_two_signs():
+    pool = Pool()
+    pool.add(Named("mcp", "a.b", "go"), Named("mcp", "a_b", "go"))
+    ids = [(each.capability.source_id, each) for each in pool.entries.values()]
+    assert [id for id, each in ids if grants("mcp__a_b__*", each)] == ["a_b"]
+    assert [id for id, each in ids if grants("mcp__a.b__*", each)] == ["a.b"]
+
+
+def test_a_pattern_that_is_sorted_out_by_its_source_means_what_it_means_alone():
+    patterns = ["mcp__enterprise-tools", "mcp__a__b__c", "mcp__a__*", "mcp__a*", "mcp__google"]
+    index = PatternIndex([*patterns, *(f"other_{n}/*" for n in range(9))])
+    for entry in ENTRIES.values():
+        about = index.about(EntryTraits.of(entry))
+        assert {each for each in patterns if bars(each, entry)} <= about
+    assert not index.about(EntryTraits.of(ENTRIES["sdk", "search"]))
 
 
 def test_a_server_whose_entry_cannot_be_used_counts_as_well():

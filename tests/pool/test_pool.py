@@ -228,6 +228,22 @@ def test_a_bare_name_that_several_have_fails_with_all_of_them_in_order(pool: Poo
     )
 
 
+def test_a_name_as_other_hosts_write_it_resolves_to_the_tool_of_that_server(pool: Pool):
+    pool.add(ListedSource(mcp("git-hub", "list_issues"), mcp("a", "b__c"), *ISSUES))
+    assert pool.resolve("mcp__git-hub__list_issues").capability.source_id == "git-hub"
+    assert pool.resolve("mcp__github__list_issues").capability.source_id == "github"
+    assert pool.resolve("mcp__a__b__c").bare == "b__c"
+    for wrong in ("mcp__git_hub__list_issues", "mcp__github", "mcp__github__", "mcp__list_issues"):
+        with pytest.raises(UnknownTool):
+            pool.resolve(wrong)
+
+
+def test_a_name_that_two_servers_and_tools_make_up_fails_with_both(pool: Pool):
+    pool.add(ListedSource(mcp("a", "b__c"), mcp("a__b", "c")))
+    with pytest.raises(AmbiguousName, match="mcp_a_b__c, mcp_a__b_c"):
+        pool.resolve("mcp__a__b__c")
+
+
 def test_a_full_name_wins_over_another_s_bare_one(pool: Pool):
     pool.add(ListedSource(mcp("disk", "read_file"), READ_FILE))
     assert pool.resolve("read_file").capability.source == "builtin"

@@ -258,11 +258,19 @@ def test_a_proposal_is_nothing_until_the_operator_accepts_it(place: Place):
 def test_proposals_are_bounded(place: Place):
     crib, _shop = place
     assert not crib.propose_recipe("x" * (MOST_PROPOSED + 1), "Large")
-    made = [crib.propose_recipe(str(n), "One of many") for n in range(MOST_PROPOSALS + 5)]
+    callers = [Caller(f"{n % MOST_PROPOSALS}") for n in range(2 * MOST_PROPOSALS)]
+    made = [crib.propose_recipe(f"{n}", "One of many", caller=callers[n]) for n in range(40)]
     assert made.count(True) == len(recipes_of(crib).proposals()) == MOST_PROPOSALS
     first = recipes_of(crib).proposals()[0]
     recipes_of(crib).discard(first.id)
-    assert crib.propose_recipe("another", "One more")
+    assert crib.propose_recipe("another", "One more", caller=Caller("new"))
+
+
+def test_one_caller_leaves_room_for_the_proposals_of_others(place: Place):
+    crib, _shop = place
+    made = [crib.propose_recipe(str(n), "One of many", caller=ANN) for n in range(MOST_PROPOSALS)]
+    assert made.count(True) == MOST_PROPOSALS // 2
+    assert crib.propose_recipe("another", "Of another", caller=Caller("other"))
 
 
 @pytest.mark.parametrize("change", ["program", "pin", "key", "tenant", "name"])

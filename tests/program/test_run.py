@@ -24,7 +24,7 @@ from toolcrib.model import (
     JsonObject,
     Outcome,
 )
-from toolcrib.program import ProgramCall, ProgramListeners
+from toolcrib.program import ProgramCall, ProgramListeners, sandbox
 from toolcrib.wiring import program_limits_of
 
 LIMITS = program_limits_of(Settings())
@@ -305,3 +305,54 @@ def test_the_time_stands_still_while_a_tool_asks_its_person():
 def test_a_no_stays_what_it_is():
     no = DenyingApprover()
     assert ProgramListeners(no).pausing(Deadline(1.0)).approver is no
+
+
+def test_one_caller_takes_not_all_places(shop: CountingSource):
+    """Four programs of one caller wait for a tool; the program of another runs meanwhile."""
+    with Crib(Settings(**QUIET, program={"at_once": 2})) as crib:
+        crib.add_source(shop)
+
+        async def go() -> tuple[bool, int]:
+            freed, reached = asyncio.Event(), 0
+
+            async def look(call: Call, context: CallContext) -> Outcome:
+                nonlocal reached
+                del call, context
+                reached += 1
+                await freed.wait()
+                return Outcome(1)
+
+            shop.call = look
+            greedy = [
+                asyncio.create_task(crib.run("await shop.look(at=1)", caller=Caller("greedy")))
+                for _ in range(4)
+            ]
+            await until_async(lambda: reached)
+            other = await crib.run("1 + 1", caller=Caller("other"))
+            under_way = reached
+            freed.set()
+            await asyncio.gather(*greedy)
+            return other.ok, under_way
+
+        try:
+            assert asyncio.run(go()) == (True, 1)
+        finally:
+            del shop.call
+
+
+def test_the_type_check_has_a_deadline_of_its_own(
+    crib: Crib, run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    """Types that grow in loops take the checker minutes; the time of the program is not meant."""
+    monkeypatch.setattr(sandbox, "TYPE_CHECK_S", 0.2)
+    names = range(150)
+    begun = [f"x{n} = 0" for n in names]
+    looped = [f"    if x{n}: x{(n + 1) % 150} = [x{(n + 1) % 150}, x{n}]" for n in names]
+    program = "\n".join([*begun, "for k in range(9):", *looped])
+    check = crib.check_program(program)
+    assert "its types could not be checked in" in check.text
+    outcome = run(program)
+    assert outcome.error
+    assert (outcome.error.code, outcome.error.effect) == ("bad_program", "not_sent")
+    monkeypatch.undo()
+    assert run("1 + 1").value == 2

@@ -1,4 +1,4 @@
-"""Each mark that a target of the Makefile runs is used in the folders that it looks into."""
+"""No test is out of reach of the targets of the Makefile, nor of CI."""
 
 import re
 from pathlib import Path
@@ -20,3 +20,16 @@ def test_no_test_with_a_mark_is_out_of_reach_of_its_target(mark: str):
     ]
     assert marked
     assert not [path for path in marked if not any(path.is_relative_to(each) for each in folders)]
+
+
+def test_what_the_short_run_leaves_out_is_what_the_journeys_run():
+    [left_out] = re.findall(r"pytest .*--ignore=(\S+)", MAKEFILE)
+    [taken] = re.findall(r"pytest (tests/\S+) .*worksteal", MAKEFILE)
+    assert left_out == taken
+    assert (TESTS.parent / taken).is_dir()
+
+
+@pytest.mark.parametrize("target", ["test", "journeys", "clients", "browser", "postgres", "check"])
+def test_ci_runs_each_target_of_tests(target: str):
+    commands = (TESTS.parent / ".ci" / "run").read_text(encoding="utf-8")
+    assert re.search(rf"^make .*\b{target}\b", commands, re.MULTILINE)

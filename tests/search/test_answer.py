@@ -162,9 +162,7 @@ def test_only_the_best_few_carry_their_schema(search: Search):
     )
 
 
-@pytest.mark.parametrize(
-    ("limit", "expected"), [(None, 5), (3, 3), (8, 8), (100, 8), (0, 0), (-1, 0)]
-)
+@pytest.mark.parametrize(("limit", "expected"), [(None, 5), (3, 3), (8, 8), (100, 8), (0, 0)])
 def test_an_answer_has_the_limit_and_never_more_than_the_most(
     search: Search, limit: int | None, expected: int
 ):
@@ -366,6 +364,18 @@ def test_where_nothing_fits_the_nearest_names_and_what_there_is_are_told(search:
     assert found.nearest[0] == "current_time"
     assert sum(found.namespaces.values()) == len(SEEN)
     assert found.note.startswith("Nothing fits.")
+
+
+@pytest.mark.parametrize("text", ["bake a cake", "zzz read fiel of qqq", "qwertyuiop"])
+def test_what_is_no_word_like_a_name_is_told_no_names(search: Search, text: str):
+    found = ask(search, text)
+    assert found.hits or not found.nearest
+
+
+def test_a_pattern_sees_the_name_that_a_tool_has_at_its_server(search: Search):
+    found = names(ask(search, "/^list_/"))
+    assert set(found) == {"list_directory", "mcp_github_list_issues", "mcp_slack_list_channels"}
+    assert names(ask(search, "/^mcp_slack_list_/")) == ["mcp_slack_list_channels"]
 
 
 def test_the_nearest_names_are_none_that_are_hidden(search: Search):

@@ -96,6 +96,13 @@ def test_the_stubs_are_counted():
     assert stub.deferred == listed + Tokenizer().count(session.system_note())
 
 
+def test_the_index_is_counted():
+    session = crib_of(RICH, style="index").session()
+    listed = sum(Tokenizer().count(tool_definition(tool)) for tool in session.active_tools())
+    told = Tokenizer().count(session.system_note()) + Tokenizer().count(session.deferred_summary())
+    assert session.token_estimate().deferred == listed + told
+
+
 @given(st.integers(1, 100), st.integers(1, 500), st.integers(0, 5_000), st.booleans())
 def test_from_the_break_even_on_eager_is_cheaper(tools: int, each: int, extra: int, stub: bool):
     eager, stubs = tools * each, tools * (each // 2) if stub else 0

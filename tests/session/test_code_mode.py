@@ -108,7 +108,7 @@ def test_one_place_decides_who_has_it():
         assert crib.session(prefetch="on").prefetch_mode == "off"
         with pytest.raises(ConfigError, match="tool_search"):
             crib.session(tool_search="off", style="code")
-        with pytest.raises(ConfigError, match="one of hidden, stub, code"):
+        with pytest.raises(ConfigError, match="one of hidden, index, stub, code"):
             crib.session(style="cod")
     off = Settings(store=":memory:", tool_search="off")
     with Crib(off) as crib, pytest.raises(ConfigError, match="tool_search"):

@@ -161,7 +161,7 @@ def test_off_is_off_and_an_unknown_word_is_an_error():
     assert crib.session().prefetch_mode == "off"
     assert not crib.session().prefetch(READ)
     assert crib.session(prefetch="on").prefetch(READ)
-    with pytest.raises(ConfigError, match="auto, on or off"):
+    with pytest.raises(ConfigError, match="one of auto, on, off"):
         crib.session(prefetch="maybe")
 
 

@@ -139,6 +139,12 @@ def test_a_folder_is_no_settings_file(tmp_path: Path):
         ('[embed]\napi_keys = "x"', "[embed] ", "api_keys", "embed.api_key"),
         ("[serch]\nlimit = 3", "", "serch", "search"),
         ("[gatway]\nport = 3", "", "gatway", "gateway"),
+        (
+            '[gateway.profiles.ops]\nserverz = ["a"]',
+            "[gateway] [profiles.ops] ",
+            "serverz",
+            "gateway.profiles.ops.servers",
+        ),
     ],
 )
 def test_an_unknown_key_in_the_file_is_refused_with_the_nearest(

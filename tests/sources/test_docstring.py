@@ -44,19 +44,23 @@ NUMPY = """Read a file.
 
 def test_google_style():
     said = parse_docstring(GOOGLE)
-    assert said.summary == "Read a file in two lines."
+    assert said.description == (
+        "Read a file in two lines.\n\nMore about it.\n\nReturns:\n    text: Not a parameter."
+    )
     assert said.parameters == {"path": "Where it is, over two lines.", "names": "All of them."}
 
 
 def test_sphinx_style():
     said = parse_docstring(SPHINX)
-    assert said.summary == "Read a file."
+    assert said.description == "Read a file.\n\n:returns: Not a parameter."
     assert said.parameters == {"path": "Where it is, over two lines.", "limit": "How much."}
 
 
 def test_numpy_style():
     said = parse_docstring(NUMPY)
-    assert said.summary == "Read a file."
+    assert said.description == (
+        "Read a file.\n\nReturns\n-------\ntext : str\n    Not a parameter."
+    )
     assert said.parameters == {
         "path": "Where it is, over two lines.",
         "width": "How large.",
@@ -64,14 +68,54 @@ def test_numpy_style():
     }
 
 
+WHOLE = """Move a file.
+
+    It is copied first, and
+    removed then. Use it for:
+
+    - large files
+    - files of others
+
+    Keyword Args:
+        path: Where it is.
+
+            On any disk.
+    Raises:
+        OSError: The disk is full.
+
+        Nothing is lost then.
+
+    Example::
+
+        move("a")
+    """
+
+
+def test_nothing_but_the_parameters_is_left_out():
+    said = parse_docstring(WHOLE)
+    assert said.description == (
+        "Move a file.\n\nIt is copied first, and removed then. Use it for:\n\n"
+        "- large files\n- files of others\n\n"
+        "Raises:\n    OSError: The disk is full.\n\n    Nothing is lost then.\n\n"
+        'Example::\n\n    move("a")'
+    )
+    assert said.parameters == {"path": "Where it is. On any disk."}
+
+
+def test_a_role_is_a_word_like_any_other():
+    said = parse_docstring(":func:`move` with a copy.\n\n:param path: Where.\n:type path: str")
+    assert said.description == ":func:`move` with a copy."
+    assert said.parameters == {"path": "Where."}
+
+
 def test_no_docstring_is_an_empty_one():
-    assert parse_docstring(None).summary == ""
+    assert parse_docstring(None).description == ""
     assert parse_docstring("").parameters == {}
 
 
-def test_a_docstring_that_begins_with_its_parameters_has_no_summary():
+def test_a_docstring_that_begins_with_its_parameters_has_no_description():
     said = parse_docstring("\n    Args:\n        path: Where.\n    ")
-    assert said.summary == ""
+    assert said.description == ""
     assert said.parameters == {"path": "Where."}
 
 
@@ -83,5 +127,5 @@ def test_prose_with_a_colon_is_no_parameter():
 @given(st.text(alphabet=" \n\t:-*()aArgsParmet_ 文"))
 def test_any_text_reads_as_a_docstring(text):
     said = parse_docstring(text)
-    assert "\n" not in said.summary
+    assert said.description == said.description.strip("\n")
     assert all(name and described for name, described in said.parameters.items())

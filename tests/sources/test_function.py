@@ -1,3 +1,4 @@
+import asyncio
 import functools
 import json
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from toolcrib.crib import Crib
 from toolcrib.errors import DeclarationError
+from toolcrib.lint import lint
 from toolcrib.sources import tool
 from toolcrib.sources.function import function_from, is_declared
 
@@ -199,9 +201,50 @@ def test_a_word_that_is_none_is_refused(facts):
         """Look."""
 
     (key,) = facts
-    with pytest.raises(DeclarationError, match=f"look: {key}=.* is none of: "):
+    with pytest.raises(DeclarationError, match=f"look: {key}= takes one of "):
         tool_of(look, **facts)
-    with pytest.raises(DeclarationError, match="is none of"):
+    with pytest.raises(DeclarationError, match="takes one of "):
         Crib().add(look, **facts)
-    with pytest.raises(DeclarationError, match="is none of"):
+    with pytest.raises(DeclarationError, match="takes one of "):
         tool_of(tool(**facts)(look))
+
+
+def test_all_of_a_docstring_is_found_and_a_long_one_is_said_to_be_long():
+    def move(path: str) -> None:
+        """Take a file elsewhere.
+
+        Never for reports of the accounting department.
+
+        Args:
+            path: Where it is.
+        """
+
+    def long() -> None: ...
+
+    long.__doc__ = "Take notes.\n\n" + "Also of meetings that nobody has attended. " * 30
+    crib = Crib()
+    info, _ = crib.add(move), crib.add(long)
+    assert info.description.endswith("\n\nNever for reports of the accounting department.")
+    assert [hit.name for hit in crib.search("accounting")] == ["move"]
+    assert ("long-description", "long") in {
+        (it.rule, it.name) for it in lint(crib.entries().values())
+    }
+
+
+@tool(permission_kind="read")
+def look_up(word: str, language: str = "en") -> str:
+    """Look a word up.
+
+    Args:
+        word: The word.
+    """
+    return f"{word} in {language}"
+
+
+def test_a_partial_is_described_by_its_function():
+    crib = Crib()
+    info = crib.add(functools.partial(look_up, language="de"))
+    assert (info.name, info.description) == ("look_up", "Look a word up.")
+    assert (info.permission_kind, info.module) == ("read", __name__)
+    assert schema(functools.partial(look_up, language="de"))["properties"]["word"]["description"]
+    assert asyncio.run(crib.call("look_up", {"word": "Haus"})).content == "Haus in de"

@@ -46,10 +46,12 @@ class GroupJudge:
         return frozenset(names) - bound
 
     def _not_barred(self, groups: EntryGroups, traits: EntryTraits) -> Collection[str]:
-        """Those that no pattern takes away, and that one gives, if only given ones count."""
+        """Those that no rule and no pattern takes away, and that one gives, if only those count."""
         names, entries = groups[traits], groups.entries
-        bars = self._taken.barring(traits) if self._taken else ()
-        gives = None if self._given is None else self._given.granting(traits)
+        if not self._scope.denied.isdisjoint(names):
+            names = frozenset(names) - self._scope.denied
+        bars = self._taken.about(traits) if self._taken else ()
+        gives = None if self._given is None else self._given.about(traits)
         if not bars and gives is None:
             return names
         if gives is not None and not gives:

@@ -18,8 +18,8 @@ Import the adapter you need; importing this package loads none, since each needs
     reply ──> calls ──> session.call ──> results, in the provider's words
 
 What an adapter promises is in its own `__init__`. What they share stands below them: `wire` for the
-providers' APIs, `langchain_messages` and `interrupts` for LangChain and LangGraph, `auto_table` for
-what each provider's models can do. No adapter knows another.
+providers' APIs, `langchain_messages`, `injection` and `interrupts` for LangChain and LangGraph,
+`auto_table` for what each provider's models can do. No adapter knows another.
 
 Each adapter prefetches: what the user's newest message surely needs is in the next request, unless
 the model is known to search by itself.

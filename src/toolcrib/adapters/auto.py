@@ -10,7 +10,7 @@ and the model would be left without its tools.
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from threading import Lock
-from typing import get_args
+from typing import Any, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
 from toolcrib.adapters.auto_table import (
@@ -26,11 +26,13 @@ from toolcrib.adapters.auto_table import (
     searches_by_itself,
     undated,
 )
+from toolcrib.api_arguments import check
+from toolcrib.execute import Approver
 from toolcrib.model import PrefetchMode
 from toolcrib.session import Session
 from toolcrib.text import list_nearest
 
-__all__ = ["Auto", "Choice", "PrefetchChoice", "choose_prefetch"]
+__all__ = ["Auto", "Choice", "PrefetchChoice", "ProviderWire", "choose_prefetch"]
 
 MODES: tuple[WireMode, ...] = get_args(WireMode)
 REFUSALS = frozenset({400, 404, 422})
@@ -66,14 +68,6 @@ def choose_prefetch(mode: PrefetchMode, model: str) -> PrefetchChoice:
     if searches_by_itself(model):
         return PrefetchChoice(on=False, why=f"{model} searches by itself, by the table of {AS_OF}")
     return PrefetchChoice(on=True, why=f"{model or 'the model'} is not known to search by itself")
-
-
-def mode_for(session: Session, mode: WireMode | None) -> WireMode | None:
-    """The mode that a session is to be sent in; None where `Auto` chooses.
-
-    In code mode nothing is revealed, and every wire lists the same few functions.
-    """
-    return "append" if session.style == "code" else mode
 
 
 class Auto:
@@ -144,6 +138,49 @@ class WireSelector:
     def refused(self, error: Exception) -> bool:
         """Whether the endpoint has refused the wire that `Auto` chose. A caller's mode stays."""
         return self.mode is None and self.auto.refuse(self.endpoint, self.choice.mode, error)
+
+
+class ProviderWire:
+    """A session on the API of a provider: the mode that is spoken there, and who approves.
+
+    In code mode nothing is revealed, and every wire lists the same few functions.
+    """
+
+    modes: ClassVar[Any] = Literal["append", "proxy"]
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what all wires are given
+        self,
+        session: Session,
+        provider: Provider,
+        mode: WireMode | None,
+        approver: Approver | None,
+        model: str,
+        endpoint: str = "",
+        auto: Auto | None = None,
+    ) -> None:
+        """Raise `ConfigError` for what is no session, no mode, or no name."""
+        check(session, Session, f"{type(self).__name__}()", "write crib.session()")
+        check(model, str, "model=")
+        check(endpoint, str, "endpoint=")
+        check(mode, self.modes | None, "mode=")
+        self._session = session
+        wanted = "append" if session.style == "code" else mode
+        self._selector = WireSelector(auto or Auto(), provider, model, endpoint, wanted)
+        self._prefetch = choose_prefetch(session.prefetch_mode, model)
+        self._approver = approver
+
+    @property
+    def choice(self) -> Choice:
+        """The mode that is used, and why."""
+        return self._selector.choice
+
+    def refused(self, error: Exception) -> bool:
+        """Whether the error is the endpoint's refusal of the native wire.
+
+        If so, send the same `request` again, which is without it now. Raise any other error. Where
+        the provider has no native wire it is always False.
+        """
+        return self._selector.refused(error)
 
 
 def _caller_choice(mode: WireMode, chosen: Choice) -> Choice:

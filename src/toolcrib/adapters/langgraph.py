@@ -34,6 +34,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from toolcrib.adapters.auto import choose_prefetch
+from toolcrib.adapters.injection import call_in_graph
 from toolcrib.adapters.interrupts import (
     ApprovalSteps,
     Replies,
@@ -47,11 +48,12 @@ from toolcrib.adapters.interrupts import (
 )
 from toolcrib.adapters.langchain_messages import (
     function,
-    message_of,
     session_after,
     unreadable,
     unreadable_answer,
 )
+from toolcrib.adapters.wire.proxy import search_note
+from toolcrib.api_arguments import check
 from toolcrib.crib import HOST, Crib
 from toolcrib.execute import Caller
 from toolcrib.session import SEARCH_TOOL_NAMES, Session
@@ -98,6 +100,7 @@ class ApprovalToolNode(ToolNode):
         caller: Caller | CallerOf = HOST,
         **options: Unpack[NodeOptions],
     ) -> None:
+        check(caller, Caller | Callable, "caller=", 'write Caller("ann")')
         super().__init__(  # pyright: ignore[reportUnknownMemberType] - a bare Callable of theirs
             tools, wrap_tool_call=self._called, awrap_tool_call=self._acalled, **options
         )
@@ -127,8 +130,7 @@ class ApprovalToolNode(ToolNode):
 
         The same bytes as long as the catalog is the same.
         """
-        session = self._open(context)
-        return "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
+        return search_note(self._open(context))
 
     def _func(
         self,
@@ -213,8 +215,8 @@ class ApprovalToolNode(ToolNode):
         replies = _REPLIES.get()
         runs = session.runs_programs(name)  # a call in it that nobody has approved yet waits
         approver = None if runs else approver_of(id, arguments, replies)
-        outcome = await session.call(name, arguments, pin=shown_pin(id, replies), approver=approver)
-        return message_of(name, id, outcome)
+        pin = shown_pin(id, replies)
+        return await call_in_graph(session, request, pin=pin, approver=approver)
 
     def _session(self, messages: Sequence[AnyMessage], context: object) -> Session:
         return session_after(self._open(context), messages)

@@ -41,6 +41,7 @@ from toolcrib.adapters.wire.proxy import (
 from toolcrib.adapters.wire.reply import objects, text_of
 from toolcrib.adapters.wire.tool_list import group_in_namespaces, object_schema
 from toolcrib.adapters.wire.user_messages import said_in_items
+from toolcrib.api_arguments import check
 from toolcrib.model import JsonObject, ToolInfo
 from toolcrib.session import SEARCH_TOOL, Session, UserMessage
 from toolcrib.strict_json import parse_strictly
@@ -61,6 +62,8 @@ def toolcrib_tools(session: Session, mode: AgentsMode = "enabled") -> list[Tool]
     Calls go through the door. Where the rules ask for approval, the run is interrupted, and
     `state.approve(...)` approves that one call.
     """
+    check(session, Session, "toolcrib_tools()", "write crib.session()")
+    check(mode, AgentsMode, "mode=")
     if session.style == "code":
         return [_tool(session, tool) for tool in session.active_tools()]
     core = [_tool(session, tool) for tool in session.core_tools()]
@@ -84,8 +87,7 @@ def toolcrib_note(session: Session, mode: AgentsMode = "enabled") -> str:
     hosted = mode == "hosted" and session.style != "code"
     if hosted or not session.deferring:
         return ""
-    note = search_note(session, proxy=mode == "proxy")
-    return "\n\n".join(filter(None, (note, session.deferred_summary())))
+    return search_note(session, proxy=mode == "proxy")
 
 
 def revealed(items: Iterable[object]) -> Iterator[str | UserMessage]:

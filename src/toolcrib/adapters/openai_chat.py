@@ -22,7 +22,7 @@ from openai.types.chat import (
     ChatCompletionToolMessageParam,
 )
 
-from toolcrib.adapters.auto import choose_prefetch
+from toolcrib.adapters.auto import ProviderWire
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
 from toolcrib.adapters.wire.outcome_text import outcome_text, prefetched_text
 from toolcrib.adapters.wire.proxy import (
@@ -42,6 +42,7 @@ from toolcrib.adapters.wire.reply import (
 )
 from toolcrib.adapters.wire.tool_list import object_schema, tools_within_limit
 from toolcrib.adapters.wire.user_messages import text_parts
+from toolcrib.api_arguments import several
 from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
 from toolcrib.session import Session, UserMessage
@@ -61,7 +62,7 @@ class ChatRequest(TypedDict):
     tools: NotRequired[list[ChatCompletionFunctionToolParam]]
 
 
-class ChatWire:
+class ChatWire(ProviderWire):
     """One conversation of a session on Chat Completions.
 
     `model` decides whether the user's messages are prefetched, where the settings leave it to that.
@@ -75,14 +76,11 @@ class ChatWire:
         mode: ChatMode = "append",
         approver: Approver | None = None,
     ) -> None:
-        self._session = session
-        self._prefetch = choose_prefetch(session.prefetch_mode, model)
-        self._mode: ChatMode = mode
-        self._approver = approver
+        super().__init__(session, "openai_chat", mode, approver, model)
 
     def system_note(self) -> str:
-        """How to find tools, for the system prompt; "" where nothing is deferred."""
-        return search_note(self._session, proxy=self._mode == "proxy")
+        """How to find tools and what waits, for the system prompt; "" where nothing does."""
+        return search_note(self._session, proxy=self.choice.mode == "proxy")
 
     def request(self, messages: Iterable[ChatMessage]) -> ChatRequest:
         """The conversation as it is, and the tools; without any, the provider wants no list.
@@ -92,10 +90,10 @@ class ChatWire:
         longest ago are left out until they are found again.
         Raises `ConfigError` where more tools than that are always shown.
         """
-        given = list(messages)
+        given = [*several(messages, "request()", object)]
         self._session.see(_revealed(given), prefetch=self._prefetch.on)
         sent: list[Any] = [*given]
-        if self._mode == "proxy":
+        if self.choice.mode == "proxy":
             tools = proxy_tools(self._session)
             shown = self._session.prefetched(map(_said, given))
             sent = [_with_prefetched(message, shown) for message in given]

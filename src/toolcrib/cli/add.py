@@ -1,17 +1,21 @@
 """The command `toolcrib add`."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from toolcrib.cli.client_plans import show_diff
 from toolcrib.cli.consent import Consent
 from toolcrib.cli.global_options import GlobalOptions, tell_gateway
 from toolcrib.cli.refresh import list_servers, show_listing
 from toolcrib.cli.registry import entry_from_registry
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
+from toolcrib.cli.servers import warn_of_exposed
+from toolcrib.client_config import diff
 from toolcrib.errors import ConfigError
-from toolcrib.model import Json
+from toolcrib.model import Json, JsonObject
 from toolcrib.settings import Settings, own_servers_file
 from toolcrib.sources.mcp import OwnServersFile, ServerAddress, read_servers
 
@@ -70,6 +74,9 @@ def add_command(
         typer.Option("--yes", help="With --from: agree to what is shown, and fill in defaults."),
     ] = False,
     no_start: NoStart = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would be added.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Add an MCP server to your servers, and list its tools.
@@ -88,16 +95,20 @@ def add_command(
     if from_:
         if url or command or header or env:
             raise ConfigError("`--from` says how to reach it; leave the other options out")
-        consent = Consent(dry_run=False, yes=yes, as_json=as_json)
-        name, entry = entry_from_registry(from_, name, use, value or (), consent)
+        consent, inherits = Consent(dry_run, yes, as_json), settings.mcp.env_from
+        name, entry = entry_from_registry(from_, name, use, value or (), consent, inherits)
     elif not name or use or value:
         raise ConfigError("say what to call it, and how to reach it: see `toolcrib add --help`")
     else:
         entry = _entry(url, command or [], header or [], env or [])
     _refuse_second(name, settings)
+    if dry_run:
+        _preview(file, name, entry, as_json=as_json)
+        return
     OwnServersFile(file).put(name, entry)
     if not as_json:
         console().print(safe(f"{name} is added to {file}."), soft_wrap=True)
+    warn_of_exposed([file], name)
     if no_start:
         tell_gateway(options)
     list_now = list_servers if as_json else show_listing
@@ -108,6 +119,15 @@ def add_command(
         console().print(safe(f"List its tools with `toolcrib refresh {name}`."))
     if listed and listed.error:
         raise typer.Exit(1)
+
+
+def _preview(file: Path, name: str, entry: JsonObject, *, as_json: bool) -> None:
+    lines = diff(*OwnServersFile(file).preview({name: entry}), str(file), "json")
+    if as_json:
+        print_json({"server": name, "file": str(file), "diff": lines, "listed": None})
+        return
+    show_diff(lines)
+    console().print("Nothing was added.")
 
 
 def _refuse_second(name: str, settings: Settings) -> None:

@@ -3,20 +3,19 @@
 `toolcrib import` asks about each new server, `toolcrib setup` about all of them together.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, get_args
 
 import typer
 
 from toolcrib.cli.consent import Consent
-from toolcrib.cli.screen import console, print_text, safe
+from toolcrib.cli.screen import console, safe
 from toolcrib.cli.verdicts import server_pattern
-from toolcrib.crib import Crib, inventory_of
 from toolcrib.execute import Rule
+from toolcrib.model import JsonObject
 from toolcrib.review import put_rules
-from toolcrib.settings import ServerApproval, Settings, own_servers_file, rules_file
-from toolcrib.sources.mcp import OwnServersFile
+from toolcrib.settings import ServerApproval, Settings, rules_file
 
 ApprovalOption = Annotated[
     ServerApproval | None,
@@ -29,6 +28,10 @@ ApprovalOption = Annotated[
 ]
 EACH_SERVER = "each"
 BELIEVED = "believe_annotations"
+BELIEF = f"""\
+Servers say of their tools which only read, and which destroy. `toolcrib edit SERVER --set
+{BELIEVED}=false` doubts one of them later.
+Believe what the servers say of their tools?"""
 CHOICES: tuple[ServerApproval, ...] = get_args(ServerApproval)
 QUESTION = """\
 What may the new servers do without your approval?
@@ -41,21 +44,39 @@ WHAT_CHANGES = (
 )
 
 
-def settle_approval(
-    servers: Sequence[str], settings: Settings, option: ServerApproval | None, *, asking: bool
-) -> Mapping[str, ServerApproval]:
-    """What each of these servers may do: by the option, else by asking, else by the setting.
+@dataclass(slots=True)
+class NewServerRights:
+    """What new servers may do without approval; settled before the first of them is written down.
 
-    What differs from the setting is written down as rules. Raises `ConfigError`.
+    A question that is interrupted leaves nothing behind that nobody has answered for. `option` is
+    what holds for all of them; None: each is asked about. `chosen` is what was settled so far.
     """
-    default = settings.approval.servers
-    chosen: dict[str, ServerApproval] = dict.fromkeys(servers, option or default)
-    if asking and option is None and servers:
-        chosen = _ask_about_each(servers, default)
-    rules = [rule for name, each in chosen.items() for rule in _rules_for(name, each, default)]
-    if rules:
-        put_rules(rules_file(), rules)
-    return chosen
+
+    settings: Settings
+    option: ServerApproval | None
+    consent: Consent
+    believed: bool = True
+    chosen: dict[str, ServerApproval] = field(default_factory=dict[str, ServerApproval])
+
+    def settle(self, added: Mapping[str, JsonObject]) -> Mapping[str, JsonObject]:
+        """The entries as they are to be written. What differs from the setting becomes rules.
+
+        By the option, else by asking, else by the setting. Where setup guides, it asks once for all
+        of them. Raises `ConfigError`.
+        """
+        default = self.settings.approval.servers
+        asking = self.option is None and not (self.consent.yes or self.consent.as_json)
+        if asking and self.consent.guided and added and not self.chosen:
+            self.believed = typer.confirm(BELIEF, default=True)
+            self.option = _ask_about_all(default)
+        chosen: dict[str, ServerApproval] = dict.fromkeys(added, self.option or default)
+        if asking and self.option is None and added:
+            chosen = _ask_about_each(added, default)
+        rules = [rule for name, each in chosen.items() for rule in _rules_for(name, each, default)]
+        if rules:
+            put_rules(rules_file(), rules)
+        self.chosen |= chosen
+        return added if self.believed else {k: {**v, BELIEVED: False} for k, v in added.items()}
 
 
 def print_what_changes() -> None:
@@ -63,7 +84,7 @@ def print_what_changes() -> None:
     console().print(WHAT_CHANGES)
 
 
-def _ask_about_each(servers: Sequence[str], default: ServerApproval) -> dict[str, ServerApproval]:
+def _ask_about_each(servers: Iterable[str], default: ServerApproval) -> dict[str, ServerApproval]:
     console().print(QUESTION)
     return {
         name: typer.prompt(safe(f"  {name}").plain, default=default, value_proc=_read_choice)
@@ -92,54 +113,6 @@ def _rules_for(name: str, chosen: ServerApproval, default: ServerApproval) -> Se
             return [Rule("ask", about, "dangerous"), Rule("allow", about)]
         case "ask":
             return [Rule("allow", about, "read"), Rule("ask", about)]
-
-
-def settle_calls(
-    crib: Crib,
-    added: Sequence[str],
-    settings: Settings,
-    option: ServerApproval | None,
-    consent: Consent,
-) -> Mapping[str, ServerApproval]:
-    """What each new server may do without approval: by the option, by asking, or by the setting.
-
-    Also asks whether to believe what servers say of their tools. Raises `ConfigError`.
-    """
-    if not added:
-        return {}
-    if option is None and not (consent.yes or consent.as_json):
-        _ask_belief(crib, added)
-        option = _ask_about_all(settings.approval.servers)
-        chosen = settle_approval(added, settings, option, asking=option is None)
-    else:
-        chosen = settle_approval(added, settings, option, asking=False)
-    if not consent.as_json:
-        print_what_changes()
-    return chosen
-
-
-def _ask_belief(crib: Crib, added: Sequence[str]) -> None:
-    """Ask whether to believe what the servers say of their tools; write down a no."""
-    kinds = Counter(
-        tool.permission_kind
-        for name in added
-        if name in inventory_of(crib).servers
-        for tool in inventory_of(crib).servers[name].capabilities()
-    )
-    if not kinds:
-        return
-    claims = f"{kinds['read']} say that they only read, {kinds['dangerous']} that they destroy"
-    print_text(f"Of {kinds.total()} tools of the new servers, {claims}.")
-    if typer.confirm("Believe what the servers say of their tools?", default=True):
-        return
-    file = OwnServersFile(own_servers_file())
-    for name in added:
-        before = file.read(name)
-        if before is not None:
-            file.change(name, before, {**before, BELIEVED: False})
-    print_text(
-        f"Written down. To believe a server again: toolcrib edit SERVER --set {BELIEVED}=true"
-    )
 
 
 def _ask_about_all(default: ServerApproval) -> ServerApproval | None:

@@ -91,5 +91,6 @@ def _cells(row: Mapping[str, Any]) -> tuple[object, ...]:
     """What the table shows of a capability."""
     waits = "" if row["deferral"] == "automatic" else row["deferral"]
     hidden = f"hidden in it: {', '.join(row['flags'])}" if row["flags"] else ""
-    about = "; ".join(filter(None, (waits, hidden)))
+    rules = "" if row["rules"] in ("allow", "") else f"rules: {row['rules']}"
+    about = "; ".join(filter(None, (rules, waits, hidden)))
     return row["name"], row["kind"], row["state"], row["tokens"], row["source"], about

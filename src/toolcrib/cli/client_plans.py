@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from toolcrib.cli.approval_questions import NewServerRights
 from toolcrib.cli.consent import Consent
 from toolcrib.cli.global_options import GlobalOptions
-from toolcrib.cli.screen import console, print_json, safe, warn
+from toolcrib.cli.screen import console, print_json, print_text, safe, warn
 from toolcrib.client_config import (
     CLIENTS,
     Backup,
@@ -29,6 +30,11 @@ from toolcrib.errors import ConfigError
 from toolcrib.settings import CONFIG_VARIABLE, Settings, own_servers_file
 from toolcrib.sources.mcp import OwnServersFile, read_servers, read_table
 
+WHAT_IS_SHARED = (
+    "From now on each of these clients reaches all servers, not only its own; a profile of the"
+    " gateway narrows that. The entries of the servers are copied to {own} with the secrets in them"
+    " (0600: only you can read it); one that comes from the environment, ${{NAME}}, stays there."
+)
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -46,11 +52,6 @@ class ChangeReport:
     left: Mapping[str, str]
     dropped: Mapping[str, tuple[str, ...]]
     backup: str | None
-
-
-def added_servers(reports: Iterable[ChangeReport]) -> list[str]:
-    """The servers of ours that are new by these changes."""
-    return [name for report in reports if report.done for name in report.added]
 
 
 def client_files_named(client: str, project: Path | None, settings: Settings) -> list[ClientFile]:
@@ -81,14 +82,18 @@ def take_over(
     settings: Settings,
     profile: str,
     consent: Consent,
+    rights: NewServerRights,
 ) -> Iterator[ChangeReport]:
     """Import from one file after the other; each sees the servers that those before have brought.
 
-    A file that cannot be used is warned of and left out; if it is the only one: `ConfigError`.
+    What these may do is settled before they are written down. Before the first yes it says what an
+    import means for all. A file that cannot be used is warned of and left out; if it is the only
+    one: `ConfigError`.
     """
     ours, backups = list(read_servers(settings.mcp_config).servers), Backups(settings.state_folder)
     own, variable = own_servers_file(), os.environ.get(CONFIG_VARIABLE)
     config = options.config or (Path(variable) if variable else None)
+    notice = WHAT_IS_SHARED.format(own=own)
     for target in files:
         try:
             shim = shim_command(profile, config, options.mcp_config, shared=bool(target.project))
@@ -98,13 +103,18 @@ def take_over(
                 raise
             warn(str(error))
             continue
-        report = agree_and_apply(plan, backups, consent)
+        if plan.changes and notice and not consent.as_json:
+            print_text(notice)
+            notice = ""
+        report = agree_and_apply(plan, backups, consent, rights)
         if report.done or consent.dry_run:
             ours += read_table(own, plan.added).servers
         yield report
 
 
-def agree_and_apply(plan: ChangePlan, backups: Backups, consent: Consent) -> ChangeReport:
+def agree_and_apply(
+    plan: ChangePlan, backups: Backups, consent: Consent, rights: NewServerRights | None = None
+) -> ChangeReport:
     """Show a plan, apply it if the person agrees, and report what became of it."""
     if not consent.as_json:
         show_plan(plan, brief=consent.guided)
@@ -112,6 +122,8 @@ def agree_and_apply(plan: ChangePlan, backups: Backups, consent: Consent) -> Cha
     if consent.guided:
         question = "Let the gateway take their place?" if plan.moved else "Let it use the gateway?"
     done = plan.changes and consent.agreed(question)
+    if done and rights:
+        plan = replace(plan, added=rights.settle(plan.added))
     backup = apply_plan(plan, own_servers_file(), backups) if done else None
     if not consent.as_json:
         _print_result(plan, backup, brief=consent.guided)
@@ -174,8 +186,8 @@ def print_labelled(lines: Iterable[tuple[str, str]]) -> None:
 
 def undo_all(
     client: str, project: Path | None, settings: Settings, consent: Consent, *, force: bool
-) -> None:
-    """Undo the last change of each file that is meant. Raises `ConfigError`."""
+) -> bool:
+    """Undo the last change of each file that is meant; whether any was. Raises `ConfigError`."""
     backups = Backups(settings.state_folder)
     files = _changed_files(client, project, backups)
     if not files:
@@ -186,6 +198,7 @@ def undo_all(
     reports = [_undo_one(each, backups, consent, force=force) for each in last]
     if consent.as_json:
         print_json(reports)
+    return any(each["done"] for each in reports)
 
 
 def _changed_files(client: str, project: Path | None, backups: Backups) -> list[tuple[str, Path]]:

@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from toolcrib.cli.approval_questions import ApprovalOption, print_what_changes, settle_approval
+from toolcrib.cli.approval_questions import ApprovalOption, NewServerRights, print_what_changes
 from toolcrib.cli.client_plans import (
     ChangeReport,
-    added_servers,
     agree_and_apply,
     client_files_named,
     take_over,
@@ -90,15 +89,15 @@ def import_command(
     if profile:
         profile_named(settings.gateway, profile)  # an error now, and not in the client later
     files = client_files_named(client, project, settings)
-    reports = list(take_over(files, options, settings, profile, consent))
-    added = added_servers(reports)
-    chosen = settle_approval(added, settings, approval, asking=not (yes or as_json))
+    rights = NewServerRights(settings, approval, consent)
+    reports = list(take_over(files, options, settings, profile, consent, rights))
+    added = list(rights.chosen)
     if added and not as_json:
         print_what_changes()
     listed = [] if no_list else _list_added(options, added, quiet=as_json)
     if as_json:
         by_name = {each.server: each._asdict() for each in listed}
-        print_json([_as_json(each, chosen, by_name) for each in reports])
+        print_json([_as_json(each, rights.chosen, by_name) for each in reports])
     if len(reports) < len(files):
         raise typer.Exit(1)
 

@@ -1,7 +1,7 @@
 """The command `toolcrib edit`."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Annotated, Any, NamedTuple, cast
 
@@ -13,7 +13,7 @@ from toolcrib.cli.editor import edited
 from toolcrib.cli.global_options import GlobalOptions, tell_gateway
 from toolcrib.cli.refresh import list_servers, listed_line
 from toolcrib.cli.screen import AsJson, console, print_json, safe
-from toolcrib.cli.servers import not_our_server
+from toolcrib.cli.servers import not_our_server, warn_of_exposed
 from toolcrib.client_config import diff
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
@@ -85,6 +85,7 @@ def edit_command(
     if any(changes) and after != before:
         put(after)
     warn_of_values(_texts(after, "env"), _texts(before, "env"))
+    warn_of_exposed([own_servers_file()], server)
     tell_gateway(options)
     listed = None if no_start or after == before else list_servers(options, [server])[0]
     lines = diff(_text(before), _text(after), server, "json")
@@ -144,8 +145,8 @@ def _changed(before: JsonObject, changes: EntryChanges) -> JsonObject:
         env: dict[str, object] = {**(after.pop("env", None) or {}), **given}
         left = {name: value for name, value in env.items() if name not in names}
         after |= {"env": left} if left else {}
-    if names:
-        after["env_from"] = _with_names(after.get("env_from"), names)
+        if env_from := _handed_on(after.pop("env_from", None), given, names):
+            after["env_from"] = env_from
     if changes.url:
         after["url"] = changes.url
     for each in changes.set:
@@ -153,12 +154,16 @@ def _changed(before: JsonObject, changes: EntryChanges) -> JsonObject:
     return after
 
 
-def _with_names(before: Json, names: Sequence[str]) -> Json:
-    """Both ways to write down what is handed on: a list of names, and an object."""
+def _handed_on(before: Json, given: Collection[str], names: Sequence[str]) -> Json:
+    """What is handed on, without the names that have a value now, in either way to write it down.
+
+    That is a list of names, or an object.
+    """
     if isinstance(before, dict):
-        return {**before, **{name: name for name in names}}
-    old: list[Json] = [*before] if isinstance(before, list) else []
-    return [*old, *(name for name in names if name not in old)]
+        old = {name: ours for name, ours in before.items() if name not in given}
+        return {**old, **{name: name for name in names}}
+    listed: list[Json] = [*before] if isinstance(before, list) else []
+    return [each for each in dict.fromkeys([*map(str, listed), *names]) if each not in given]
 
 
 def _set(entry: dict[str, Any], text: str) -> None:

@@ -88,7 +88,7 @@ def show_listing(options: GlobalOptions, names: Sequence[str] = ()) -> list[Refr
 
 def waiting_line(doing: Mapping[str, str]) -> str:
     """What the first servers do that are not listed yet, and how many more there are."""
-    servers = [f"{name}: {words}" if words else name for name, words in doing.items()]
+    servers = [f"{name}: {words or 'is waited for'}" for name, words in doing.items()]
     more = f"; {len(servers) - MOST_SHOWN} more" if len(servers) > MOST_SHOWN else ""
     return safe("; ".join(servers[:MOST_SHOWN]) + more).plain
 

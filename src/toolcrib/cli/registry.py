@@ -14,18 +14,30 @@ from toolcrib.cli.consent import Consent, at_terminal
 from toolcrib.cli.screen import console, safe, warn
 from toolcrib.errors import ConfigError
 from toolcrib.model import JsonObject
+from toolcrib.settings import own_servers_file
 from toolcrib.sources import read_text_file
-from toolcrib.sources.mcp import Distribution, EntryDraft, RegistryInput, RegistryServer
+from toolcrib.sources.mcp import (
+    Distribution,
+    EntryDraft,
+    RegistryInput,
+    RegistryServer,
+    ServerAddress,
+    ServerCommand,
+    read_table,
+    variables_read,
+)
+from toolcrib.text import Redactor, printable
 
 MOST_CHARACTERS = 1024 * 1024
 
 
 def entry_from_registry(
-    file: str, name: str, use: str, given: Sequence[str], consent: Consent
+    file: str, name: str, use: str, given: Sequence[str], consent: Consent, inherits: Sequence[str]
 ) -> tuple[str, JsonObject]:
-    """The name and the entry that the person agrees to. Raises `ConfigError`.
+    """The name and the entry that the person agrees to, or only looks at. Raises `ConfigError`.
 
-    On a terminal what is missing is asked for; elsewhere it is an error that says how to give it.
+    `inherits` are the variables that all servers are given. On a terminal what is missing is asked
+    for; elsewhere it is an error that says how to give it.
     """
     consent.refuse_silence()
     published = RegistryServer.read(*_read(file))
@@ -37,9 +49,10 @@ def entry_from_registry(
         filled = way.fill(values)
     name = name or published.short_name
     if not consent.as_json:
-        _show(published, way, filled)
+        given_secrets = Redactor(values[key] for key in filled.written)
+        _show(published, way, filled.entry, inherits, given_secrets)
     _warn(filled)
-    if not consent.agreed(f"Add it as {name}?"):
+    if not (consent.dry_run or consent.agreed(f"Add it as {name}?")):
         raise typer.Exit(1)
     return name, filled.entry
 
@@ -72,8 +85,7 @@ def _way(published: RegistryServer, use: str) -> Distribution:
 
 
 def _is_here(way: Distribution) -> bool:
-    entry = way.fill({}).entry
-    return way.kind == "remote" or shutil.which(str(entry["command"])) is not None
+    return way.kind == "remote" or shutil.which(way.command) is not None
 
 
 def _ask_for(missing: Sequence[RegistryInput], consent: Consent) -> Mapping[str, str]:
@@ -91,25 +103,41 @@ def _ask(each: RegistryInput) -> str:
     return cast("str", answer)
 
 
-def _show(published: RegistryServer, way: Distribution, filled: EntryDraft) -> None:
-    screen = console()
-    screen.print(safe(f"{published.name} {published.version}"), style="bold", soft_wrap=True)
-    if published.description:
-        screen.print(safe(published.description), soft_wrap=True)
-    entry = filled.entry
-    if way.kind == "remote":
-        screen.print(safe(f"  is reached at {entry['url']}"), soft_wrap=True)
+def _show(
+    published: RegistryServer,
+    way: Distribution,
+    entry: JsonObject,
+    inherits: Sequence[str],
+    given_secrets: Redactor,
+) -> None:
+    """All that would be run, sent and read, as it stands; only secrets that were given are hidden.
+
+    Each is on one line, and what hides in it is spelt out: a stranger has written it.
+    """
+    transport = _transport(entry)
+    reads = ", ".join(variables_read(transport, os.environ, inherits))
+    others = dict.fromkeys(each.kind for each in published.distributions if each is not way)
+    lines = [f"{published.name} {published.version}"]
+    lines += [published.description] if published.description else []
+    if isinstance(transport, ServerCommand):
+        lines.append(f"  runs {shlex.join([transport.command, *transport.args])}")
+        values = transport.env
     else:
-        args = cast("list[str]", entry.get("args", []))
-        line = shlex.join([str(entry["command"]), *args])
-        screen.print(safe(f"  runs {line}"), soft_wrap=True)
-    for key in ("env", "env_from", "headers"):
-        if entry.get(key):
-            names = ", ".join(cast("Mapping[str, str]", entry[key]))
-            screen.print(safe(f"  {key}: {names}"), soft_wrap=True)
-    others = [each.kind for each in published.distributions if each is not way]
-    if others:
-        screen.print(safe(f"  other ways, by --use: {', '.join(dict.fromkeys(others))}"))
+        lines.append(f"  is reached at {transport.url}")
+        values = transport.headers
+    lines += [f"  is given {name}: {value}" for name, value in values.items()]
+    lines.append(f"  reads your variables: {reads or 'none'}")
+    lines += [f"  other ways, by --use: {', '.join(others)}"] if others else []
+    for number, line in enumerate(lines):
+        shown = printable(given_secrets.text(line)).replace("\n", r"\n")
+        console().print(safe(shown), style="" if number else "bold", soft_wrap=True)
+
+
+def _transport(entry: JsonObject) -> ServerCommand | ServerAddress:
+    read = read_table(own_servers_file(), {"server.json": entry})
+    if read.problems:
+        raise ConfigError(read.problems[0])
+    return read.servers[0].transport
 
 
 def _warn(filled: EntryDraft) -> None:

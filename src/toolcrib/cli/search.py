@@ -95,7 +95,7 @@ def _hit_table(answer: "Answer") -> TextTable:
             hit.name,
             hit.kind,
             hit.state,
-            hit.permission_kind,
+            f"{hit.permission_kind}, asks" if hit.asks else hit.permission_kind,
             f"{hit.score:.4f}",
             hit.description,
         )

@@ -1,18 +1,18 @@
 """The command `toolcrib setup`: what import, refresh, rules, tokens and doctor do, in one go."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from toolcrib.cli.approval_questions import ApprovalOption, settle_calls
+from toolcrib.cli.approval_questions import ApprovalOption, NewServerRights, print_what_changes
 from toolcrib.cli.client_plans import (
     ChangeReport,
-    added_servers,
     client_files_named,
     take_over,
+    undo_all,
 )
 from toolcrib.cli.consent import Consent
 from toolcrib.cli.global_options import GlobalOptions, tell_gateway
@@ -29,7 +29,7 @@ from toolcrib.cli.screen import (
     table,
 )
 from toolcrib.cli.token_costs import Saving, savings
-from toolcrib.client_config import Backups, Client, ClientFile, client_files, client_named
+from toolcrib.client_config import Backups, Client, client_files, client_named
 from toolcrib.crib import Crib
 from toolcrib.settings import ServerApproval, Settings
 from toolcrib.sources.mcp import RefreshResult
@@ -56,10 +56,11 @@ def setup_command(
 ) -> None:
     """Set everything up: find your MCP clients, take over their servers, list the tools.
 
-    Shows what would change in each client, and asks. Starts the new servers once to list their
-    tools. Asks what may be called without you. Shows the tokens of each client before and now, and
-    says what to restart. A second run does only what is left to do. Each step names its own
-    command. `toolcrib import --undo` goes back. Exit code 1: something is left to do.
+    Shows what would change in each client, and asks: whether to do it, and what the new servers may
+    do without you. Nothing is written before both are answered. Starts the new servers once to list
+    their tools. Shows the tokens of each client before and now, offers to put back one that would
+    pay more, and says what to restart. A second run does only what is left to do. Each step names
+    its own command. `toolcrib import --undo` goes back. Exit code 1: something is left to do.
 
         toolcrib setup
         toolcrib setup --client cursor --dry-run
@@ -85,26 +86,34 @@ def _set_up(
     if not client and not any(each.path.is_file() for each in client_files()):
         return _show_no_client(consent)
     files = client_files_named(client, None, settings)
-    reports = _take_over(files, options, settings, consent)
+    rights = NewServerRights(settings, approval, consent)
+    if not consent.as_json:
+        _head("Clients", "toolcrib import")
+    reports = list(take_over(files, options, settings, "", consent, rights))
     listed = [] if consent.dry_run else _list(options, reports, consent)
     with options.crib() as crib:
-        chosen = _settle_calls(crib, settings, added_servers(reports), approval, consent)
         counted = _count_tokens(crib, settings, reports)
         query = _query_to_try(crib)
-    if chosen:
-        tell_gateway(options)
     if consent.as_json:
         print_json(
             {
                 "clients": reports,
                 "listed": [each._asdict() for each in listed],
-                "approval": chosen,
-                "tokens": [asdict(each) | {"share": each.share} for each in counted],
+                "approval": rights.chosen,
+                "tokens": [
+                    asdict(each) | {"share": each.share, "costs_more": each.costs_more}
+                    for each in counted
+                ],
             }
         )
     else:
+        _show_calls(rights, consent)
         _show_tokens(counted)
-        _show_next_steps(reports, query, consent)
+        back = _offer_to_stay(counted, reports, settings, consent)
+        if back:
+            tell_gateway(options)
+        left = [each for each in reports if each.client not in back]
+        _show_next_steps(left, "" if back else query, consent)
     return len(reports) == len(files) and not any(each.error for each in listed)
 
 
@@ -123,14 +132,6 @@ def _show_no_client(consent: Consent) -> bool:
         ]
     )
     return False
-
-
-def _take_over(
-    files: list[ClientFile], options: GlobalOptions, settings: Settings, consent: Consent
-) -> list[ChangeReport]:
-    if not consent.as_json:
-        _head("Clients", "toolcrib import")
-    return list(take_over(files, options, settings, "", consent))
 
 
 def _list(
@@ -152,18 +153,14 @@ def _list(
     return show_listing(options, names)
 
 
-def _settle_calls(
-    crib: Crib,
-    settings: Settings,
-    added: Sequence[str],
-    approval: ServerApproval | None,
-    consent: Consent,
-) -> Mapping[str, ServerApproval]:
-    if not consent.as_json and not consent.dry_run:
-        _head("Calls", "toolcrib rules list")
-        if not added:
-            print_text("No server is new, so the rules stay as they are.")
-    return settle_calls(crib, added, settings, approval, consent)
+def _show_calls(rights: NewServerRights, consent: Consent) -> None:
+    if consent.dry_run:
+        return
+    _head("Calls", "toolcrib rules list")
+    if rights.chosen:
+        print_what_changes()
+    else:
+        print_text("No server is new, so the rules stay as they are.")
 
 
 def _count_tokens(crib: Crib, settings: Settings, reports: Sequence[ChangeReport]) -> list[Saving]:
@@ -211,6 +208,19 @@ def _show_tokens(counted: Sequence[Saving]) -> None:
     print_text(f"Definitions of the tools, {how}.{hint}")
 
 
+def _offer_to_stay(
+    counted: Sequence[Saving], reports: Sequence[ChangeReport], settings: Settings, consent: Consent
+) -> list[str]:
+    """The clients that were put back, of those that would pay more: Enter alone is a yes.
+
+    Where all is agreed to beforehand, the remark about the client has to do.
+    """
+    costly = {each.client for each in counted if each.costs_more}
+    new = [each.client for each in reports if each.done and not consent.yes]
+    asked = [each for each in new if client_named(each).title in costly]
+    return [each for each in asked if undo_all(each, None, settings, consent, force=False)]
+
+
 def _share(saving: Saving) -> str:
     """Blank where the client decides what it sends: its list is no request."""
     return f"{saving.share:.1%}" if saving.before and saving.mode != "passthrough" else ""
@@ -221,7 +231,13 @@ def _remarks(counted: Sequence[Saving]) -> Iterator[Footnote]:
         if each.uncounted:
             names = ", ".join(each.uncounted)
             yield Footnote(each.client, f"without the tools of {names}, which did not start")
-        if each.mode == "direct":
+        if each.costs_more:
+            yield Footnote(
+                each.client,
+                "its own tools cost less than the gateway; it is better left as it was",
+                f"toolcrib import --undo --client {each.name}",
+            )
+        elif each.mode == "direct":
             yield Footnote(
                 each.client, "it has so few tools that all are listed; there is nothing to save yet"
             )

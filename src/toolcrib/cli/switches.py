@@ -124,7 +124,7 @@ def _of_pattern(source: McpSource, pattern: str) -> SwitchTarget:
 def _tools_named(name: str, sources: Sequence[McpSource]) -> Iterator[SwitchTarget]:
     for source in sources:
         for tool in _tools(source):
-            if name in (tool, Origin("mcp", source.id or "", tool).plain_name()):
+            if name in (tool, *Origin("mcp", source.id or "", tool).spellings().every):
                 yield SwitchTarget(source.config, tool, [tool])
 
 

@@ -70,7 +70,7 @@ def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
     visible = inventory_of(crib).seen_by(principal.caller)
     shows = sent.mode if visible else "shows nothing"
     all_listed = counter.count(eager.text) if visible else 0
-    few = f"fewer than {crib.settings.session.threshold} tools are all listed: nothing to save yet"
+    few = "no tool waits for a search, so that all are listed: nothing to save yet"
     return Surface(
         f"gateway, profile {name} ({shows})",
         all_listed,
@@ -98,7 +98,7 @@ def _eager_tokens(request: "Request", crib: Crib, counter: TokenCounter) -> int 
 def _request_tokens(request: "Request", session: Session, counter: TokenCounter) -> int:
     tools, note = request(session)
     listed = json.dumps(sdk_json(tools), ensure_ascii=False, separators=(",", ":"))
-    return sum(map(counter.count, filter(None, (listed, note, session.deferred_summary()))))
+    return sum(map(counter.count, filter(None, (listed, note))))
 
 
 Request = Callable[[Session], tuple[Any, str]]
@@ -143,10 +143,12 @@ CALLS_ITSELF: Mapping[str, str] = {"codex": "codex-mcp-client", "vscode": "visua
 class Saving:
     """One client: its servers, their tools, and the tokens of each request before and now.
 
-    `mode` is how the gateway shows it the tools; `uncounted` are servers that never listed any.
+    `client` is its title, and `name` what commands call it. `mode` is how the gateway shows it the
+    tools; `uncounted` are servers that never listed any.
     """
 
     client: str
+    name: str
     servers: int
     tools: int
     before: int
@@ -158,6 +160,14 @@ class Saving:
     def share(self) -> float:
         """What part is saved; below 0 where the gateway costs more."""
         return 1 - self.now / self.before if self.before else 0.0
+
+    @property
+    def costs_more(self) -> bool:
+        """Whether the client is better off with its own servers, as far as tokens go.
+
+        Nobody knows of a list that the client itself chooses from, nor of one with servers missing.
+        """
+        return self.share < 0 and self.mode != "passthrough" and not self.uncounted
 
 
 def savings(
@@ -180,6 +190,7 @@ def _saving_of(
     mode, now = _tokens_now(crib, CALLS_ITSELF.get(client.name, client.name), counter)
     return Saving(
         client=title,
+        name=client.name,
         servers=len(names),
         tools=len(listed),
         before=sum(counter.count(tool_definition(tool)) for tool in listed),

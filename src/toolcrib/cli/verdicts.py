@@ -14,7 +14,8 @@ from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Rule, RuleFile, Verdict
 from toolcrib.gateway import profile_named
-from toolcrib.model import Entry, PermissionKind
+from toolcrib.model import Entry, EntryTraits, PermissionKind, ToolInfo
+from toolcrib.names import may_mean
 from toolcrib.review import put_rules
 from toolcrib.settings import rules_file
 from toolcrib.text import nearest_names
@@ -32,6 +33,14 @@ OfProfile = Annotated[
 ]
 
 MOST_NAMED = 5
+_YOU = "`toolcrib approvals list`, or the dashboard"
+ASKED = {
+    "local": f"Your own clients ask you, if they can. Other calls wait for you: {_YOU}.",
+    "all": "Each client asks its own user, so whoever makes a call may approve it"
+    f" (`approval.elicitation`). Where it cannot, the call waits for you: {_YOU}.",
+    "none": f"No client asks. Each call waits for you: {_YOU}.",
+}
+"""Who will be asked, by `approval.elicitation`."""
 
 _WILD = re.compile(r"[*?\[]")
 
@@ -65,9 +74,9 @@ def ask_command(
 ) -> None:
     """Have calls of a server, or of single tools, approved one by one.
 
-    Your MCP client asks you, if it can; if not, `toolcrib approvals list` shows what waits. The
-    rule is written to `rules.json` in the configuration folder, and is in force at once, also at a
-    running gateway.
+    Your own MCP client asks you, if it can. Calls of others wait for you, and so do those that are
+    too long for a client to show: `toolcrib approvals list`, or the dashboard. The rule is written
+    to `rules.json` in the configuration folder, and is in force at once, also at a running gateway.
 
         toolcrib ask github --kind dangerous
         toolcrib ask filesystem/write_file
@@ -84,9 +93,9 @@ def deny_command(
 ) -> None:
     """Let nobody call a server, or single tools of it.
 
-    Search still finds them; `toolcrib disable` hides them too. No other rule, annotation or person
-    can allow what is denied. The rule is written to `rules.json` in the configuration folder, and
-    is in force at once, also at a running gateway.
+    Nobody is shown them either: no search, list or description has them. No other rule, annotation
+    or person can allow what is denied. The rule is written to `rules.json` in the configuration
+    folder, and is in force at once, also at a running gateway.
 
         toolcrib deny github/delete_*
         toolcrib deny shell --profile agents
@@ -114,30 +123,38 @@ def _write_rules(
         rules = [Rule(verdict, _pattern_of(crib, name), kind, profile or None) for name in names]
         put_rules(file, rules)
         book, tools = rulebook_of(settings, RuleFile(file).rules), list(tools_in(crib))
-    verdicts: dict[str, Verdict] = {each.name: book.verdict(each, profile) for each in tools}
-    effects = [_effect(rule, tools, verdicts) for rule in rules]
+        verdicts: dict[str, Verdict] = {each.name: book.verdict(each, profile) for each in tools}
+        effects = [_effect(rule, crib, tools, verdicts) for rule in rules]
     if as_json:
         print_json({"file": str(file), "rules": effects})
         return
     for effect in effects:
         _show(effect)
+    if verdict == "ask":
+        console().print(safe(ASKED[settings.approval.elicitation]))
 
 
 @dataclass(frozen=True, slots=True)
 class RuleEffect:
-    """A new rule and the tools that it fits; `otherwise` are those that another rule decides."""
+    """A new rule and the tools that it fits; `otherwise` are those that another rule decides.
+
+    If it fits none, `unlisted` is the server that it may be about: see `unlisted_server`.
+    """
 
     rule: Rule
     tools: Sequence[str]
     otherwise: Mapping[str, Verdict]
+    unlisted: str
 
 
-def _effect(rule: Rule, tools: Sequence[Entry], verdicts: Mapping[str, Verdict]) -> RuleEffect:
+def _effect(
+    rule: Rule, crib: Crib, tools: Sequence[Entry], verdicts: Mapping[str, Verdict]
+) -> RuleEffect:
     fits = [each.name for each in tools if rule.touches(each)]
     otherwise: Mapping[str, Verdict] = {
         name: verdicts[name] for name in fits if verdicts[name] != rule.verdict
     }
-    return RuleEffect(rule, fits, otherwise)
+    return RuleEffect(rule, fits, otherwise, "" if fits else unlisted_server(rule.pattern, crib))
 
 
 def _show(effect: RuleEffect) -> None:
@@ -145,6 +162,8 @@ def _show(effect: RuleEffect) -> None:
     only = (("kind", rule.kind), ("profile", rule.profile))
     about = ", ".join([rule.pattern, *(f"{key} {value}" for key, value in only if value)])
     fits = number(len(effect.tools), "tool")
+    if server := effect.unlisted:
+        fits += f" yet: {server} is not listed, see `toolcrib refresh {server}`"
     console().print(safe(f"{rule.verdict}: {about} ({fits})."), soft_wrap=True)
     if others:
         some = [f"{name} ({verdict})" for name, verdict in others.items()][:MOST_NAMED]
@@ -166,18 +185,17 @@ def _pattern_of(crib: Crib, name: str) -> str:
         source.id or source.server: source.server for source in inventory_of(crib).servers.values()
     }
     for id, server in servers.items():
-        if name in (id, server):
+        if name in (id, server, f"mcp__{id}", f"mcp__{server}"):
             return f"{_spelt_out(id, 'mcp', tools)}/*"
     if name in sources:
         kinds = {each.source for each in tools if _source_of(each) == name}
         return f"{_spelt_out(name, kinds.pop(), tools)}/*"
     if any(Rule("deny", name).touches(each) for each in tools) and _is_pattern(name):
         return name
-    source, slash, _ = name.removeprefix("mcp:").partition("/")
-    if slash and source in servers and not any(_source_of(each) == source for each in tools):
-        return name  # it was never listed, so that any name may be right
     if inventory_of(crib).pool.candidates(name):
         return _tool_pattern(crib.get(name), tools)
+    if unlisted_server(name, crib):
+        return name  # any name of its may be right
     raise ConfigError(_unknown(name, tools, [*servers, *servers.values(), *sources]))
 
 
@@ -193,6 +211,18 @@ def _unknown(name: str, tools: Sequence[Entry], sources: Sequence[str]) -> str:
         near = [*nearest_names(name, sorted(names))]
     listed = ", ".join(near[:MOST_NAMED]) or "none"
     return f"no server and no tool is called {name!r}; nearest: {listed}"
+
+
+def unlisted_server(pattern: str, crib: Crib) -> str:
+    """A server that a pattern may be about, and whose tools were never listed; "" if none is."""
+    listed = {each.source_id for each in crib.entries().values() if each.source == "mcp"}
+    for source in inventory_of(crib).servers.values():
+        id = source.id or source.server
+        any_tool = ToolInfo(name="any", description="", source="mcp", source_id=id)
+        traits = EntryTraits.of(Entry("any", "any", any_tool))
+        if id not in listed and may_mean(pattern, traits):
+            return source.server
+    return ""
 
 
 def server_pattern(server: str) -> str:

@@ -23,6 +23,7 @@
 `tenants`              opens the cribs of other tenants beside one
 `follower`             keeps pools in step with a store that several replicas share
 `shared_documents`     edits the servers and rules of such a store, in the files of this machine
+`exchange`             what a program takes out or replaces while the crib is in use, and who hears
 `fleet`                the MCP servers among those sources, and their exchange while others run on
 `searcher`             one search: the index, the rules, what use teaches, remarks about servers
 `unavailable_servers`  configured servers whose tools cannot be had; `server_purposes` finds them
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from toolcrib.crib.crib import Crib
     from toolcrib.crib.crib_index import CribIndex
     from toolcrib.crib.internals import (
+        deferral_plan_in,
         events_of,
         inventory_of,
         recipes_of,
@@ -69,6 +71,7 @@ else:
                 "inventory_of",
                 "recipes_of",
                 "searcher_of",
+                "deferral_plan_in",
                 "signatures_in",
                 "stores_in",
                 "tools_of_program",
@@ -90,6 +93,7 @@ __all__ = [
     "Inventory",
     "Operator",
     "SharedDocuments",
+    "deferral_plan_in",
     "edited_documents",
     "events_of",
     "inventory_of",

@@ -10,9 +10,8 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from toolcrib import execute
-from toolcrib.execute import Caller, RuleFile
+from toolcrib.execute import Caller
 from toolcrib.model import Call, Outcome
-from toolcrib.system import LastGoodCopies
 from toolcrib.wiring import policy_of
 
 if TYPE_CHECKING:
@@ -49,8 +48,6 @@ class Calls:
         self._stores = stores
         self._advice = advice
         self._events, self._tracer = events, tracer
-        settings = inventory.settings
-        self.rule_file = RuleFile(settings.rules_file, LastGoodCopies(settings.state_folder))
         self._made: Door | None = None
         self._making = Lock()
 
@@ -102,12 +99,12 @@ class Calls:
 
     def take(self, settings: Settings) -> None:
         """Make what calls come then by these settings."""
-        self.door.policy = policy_of(settings, self.rule_file.rules)
+        self.door.policy = policy_of(settings, self._inventory.rule_file.rules)
 
     def _make_door(self) -> Door:
         return execute.Door(
             self._inventory.pool,
-            policy_of(self._inventory.settings, self.rule_file.rules),
+            policy_of(self._inventory.settings, self._inventory.rule_file.rules),
             events=self._events,
             tracer=self._tracer,
             tickets=execute.Tickets(lambda: self._stores.tickets, self._events.append),

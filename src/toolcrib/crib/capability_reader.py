@@ -8,7 +8,7 @@ from toolcrib import sources
 from toolcrib.crib.inventory import Inventory
 from toolcrib.errors import SourceError
 from toolcrib.execute import Caller, CallRefused, VisibleTools
-from toolcrib.model import AgentInfo, Entry, Outcome, SkillInfo, ToolInfo
+from toolcrib.model import ASKS, AgentInfo, Entry, Outcome, SkillInfo, ToolInfo
 from toolcrib.tools import OwnFiles
 from toolcrib.uses import UseAdvice
 
@@ -38,7 +38,8 @@ class CapabilityReader:
         often = visible.among(self._advice.hints(entry.name).often_with)[:MOST_OFTEN_WITH]
         skill = entry.capability
         files = sources.skill_files(skill, self._own) if isinstance(skill, SkillInfo) else ()
-        return Outcome(describe(entry, often, files))
+        asks = self._inventory.verdict(entry, caller.profile) == "ask"
+        return Outcome(describe(entry, often, files, asks=asks))
 
     def _skill_file(self, entry: Entry, path: str) -> str:
         """Raises `CallRefused`."""
@@ -58,10 +59,13 @@ class CapabilityReader:
         return OwnFiles.of(self._inventory.settings)
 
 
-def describe(entry: Entry, often_with: Sequence[str], files: Sequence[str] = ()) -> str:
+def describe(
+    entry: Entry, often_with: Sequence[str], files: Sequence[str] = (), *, asks: bool = False
+) -> str:
     """All about one entry: of a tool the parameters, of a skill the text and its files."""
     capability = entry.capability
     facts = [capability.kind, capability.permission_kind, capability.owner, entry.state]
+    facts += [ASKS] * asks
     lines = [f"# {entry.name} [{', '.join(facts)}]"]
     if entry.remedy:
         lines.append(f"To do: {entry.remedy}")

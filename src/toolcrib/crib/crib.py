@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast, overload
 
 from toolcrib.access import Scope
+from toolcrib.api_arguments import check, several
+from toolcrib.crib import exchange
 from toolcrib.crib.calls import HOST
 from toolcrib.crib.crib_index import CribIndex
 from toolcrib.crib.operator import Operator
@@ -32,12 +34,14 @@ from toolcrib.model import (
 )
 from toolcrib.program import ProgramListeners
 from toolcrib.settings import Settings, default_settings
+from toolcrib.sources import public_functions
 
 if TYPE_CHECKING:
     import asyncio
 
     from toolcrib.embed import Embedder
     from toolcrib.execute import ApprovalRequest, Approver
+    from toolcrib.pool import ToolsUpdated
     from toolcrib.program import ProgramCheck, ProgramLimits, ProgramOutcome
     from toolcrib.search import Explanation
     from toolcrib.session import Session
@@ -57,8 +61,11 @@ class Crib:
     def __init__(
         self, settings: Settings | None = None, *, embedder: Embedder | None = None
     ) -> None:
+        check(settings, Settings | None, "Crib()", "write Crib(Settings(...))")
+        embeds, remedy = getattr(embedder, "embed", embedder), "a setting can name one: embed"
+        check(embeds, Callable | None, "embedder=", remedy)
         settings = settings or default_settings(os.environ)
-        self._stages = Stages(settings, CribParts(settings), embedder, owns_parts=True)
+        self._opened = Stages(settings, CribParts(settings), embedder, owns_parts=True)
 
     @classmethod
     def from_settings(
@@ -75,14 +82,20 @@ class Crib:
         return crib
 
     @property
+    def _stages(self) -> Stages:
+        """The stages of an open crib. Raises `ConfigError` once it is closed."""
+        self._opened.inventory.check_open()
+        return self._opened
+
+    @property
     def settings(self) -> Settings:
         """The settings that hold now; see `Operator.take_settings`."""
-        return self._stages.inventory.settings
+        return self._opened.inventory.settings
 
     @property
     def problems(self) -> tuple[str, ...]:
         """What is named in the settings and cannot be used now, one message each."""
-        stages = self._stages
+        stages = self._opened
         rules = filter(None, [stages.operator.rules_problem])
         return (*rules, *stages.parts.problems, *stages.inventory.problems)
 
@@ -112,11 +125,11 @@ class Crib:
     ) -> ToolInfo | tuple[ToolInfo, ...]:
         """Make a function a tool, or several, all of them or none.
 
-        The facts hold for each of them. Raises `NameTaken` and `DeclarationError`.
+        The facts hold for each of them. A function of a module that is added again takes its own
+        place, as when a cell of a notebook is run again. Raises `NameTaken` and `DeclarationError`.
         """
-        if more:
-            return self._stages.inventory.add_functions((fn, *more), facts)
-        return self._stages.inventory.add_function(fn, facts)
+        with self._stages.inventory.changing_functions() as functions:
+            return functions.add_several((fn, *more), facts) if more else functions.add(fn, **facts)
 
     def add_all(self, module: ModuleType, **facts: Unpack[ToolFacts]) -> tuple[ToolInfo, ...]:
         """Make every public function that a module defines a tool, all of them or none.
@@ -125,7 +138,9 @@ class Crib:
         out. The facts hold for each function; its own `@tool` goes before them. Raises `NameTaken`,
         and `DeclarationError` if there is no public function, or one has no docstring.
         """
-        return self._stages.inventory.add_module(module, facts)
+        found = public_functions(module, facts)
+        with self._stages.inventory.changing_functions() as functions:
+            return functions.put_all(found)
 
     def add_source(self, *sources: Source) -> None:
         """Add whole sources. What is wrong with them is among `problems`."""
@@ -140,7 +155,49 @@ class Crib:
         lists the tools of a new one. The keys are those of the file; `command` may also be a list
         with the arguments. Raises `ConfigError`, and `NameTaken` if the name is in use.
         """
-        self._stages.inventory.add_mcp(server, entry)
+        inventory = self._stages.inventory
+        inventory.fleet.add(inventory.open_servers(server, entry))
+
+    def remove(self, what: str | Callable[..., object] | Source, /) -> None:
+        """Take out what was added: a function, a source or an MCP server, or the name of one.
+
+        Its tools are gone at once, and a server ends with the calls that are under way.
+        Raises `UnknownTool` for what was not added, `AmbiguousName` for a name of several things,
+        and `ConfigError` for a server that the settings name.
+        """
+        exchange.remove(self._stages.inventory, what)
+
+    @overload
+    def replace(self, new: Callable[..., object], /, **facts: Unpack[ToolFacts]) -> ToolInfo: ...
+    @overload
+    def replace(
+        self, new: Source | str | Path | Mapping[str, Json], /, **entry: Unpack[ServerEntry]
+    ) -> None: ...
+    def replace(
+        self, new: Callable[..., object] | str | Path | Mapping[str, Json] | Source, /, **facts: Any
+    ) -> ToolInfo | None:
+        """Put something in place of what has its name, in one step.
+
+        A function with its facts, as in `add`; a source with the same kind and id; MCP servers, as
+        in `add_mcp`. If it is wrong, what was there stays. Raises `UnknownTool` and `ConfigError`
+        if there is nothing to replace, and what adding it raises.
+        """
+        inventory = self._stages.inventory
+        if isinstance(new, str | Path | Mapping):
+            servers = inventory.open_servers(cast("str", new), cast("ServerEntry", facts))
+            return inventory.fleet.replace([each.server for each in servers.sources], servers)
+        if hasattr(new, "capabilities"):
+            return exchange.replace_source(inventory, cast("Source", new))
+        with inventory.changing_functions() as functions:
+            return functions.replace(cast("Callable[..., object]", new), **cast("ToolFacts", facts))
+
+    def on_update(self, listener: Callable[[ToolsUpdated], None]) -> Callable[[], None]:
+        """Call this with what was added, changed and removed, after each change of the tools.
+
+        It is called on the thread that made the change, which waits for it. If it raises, that is
+        among `problems`, and the crib goes on. Returns a function that ends it.
+        """
+        return exchange.on_update(self._stages.inventory, listener)
 
     async def refresh(self, *servers: str) -> Sequence[RefreshResult]:
         """Start these MCP servers, or all, and list their tools again. Search finds them then.
@@ -174,8 +231,8 @@ class Crib:
 
         `scope` limits what may be found; without one, that of the caller does.
         """
-        query = Query(text, limit, frozenset(kinds))
-        return self._stages.searcher.search(query, caller=caller, scope=scope)
+        query = Query(text, limit, frozenset(several(kinds, "kinds=", Kind)))
+        return self._stages.searcher.search(query, caller=_known(caller), scope=scope)
 
     def explain(
         self, text: str, name: str, *, limit: int | None = None, scope: Scope | None = None
@@ -211,7 +268,7 @@ class Crib:
         """
         return await self._stages.calls.make(
             Call.of(name, arguments, pin),
-            caller,
+            _known(caller),
             timeout_s=timeout_s,
             approver=approver,
             progress=progress,
@@ -225,7 +282,7 @@ class Crib:
 
         Raises `ConfigError` without the extra `code`, and `TimeoutError` if too many run.
         """
-        return self._stages.programs.check(program, caller)
+        return self._stages.programs.check(program, _known(caller))
 
     async def run(  # noqa: PLR0913 - what a program may have, each by its name
         self,
@@ -247,7 +304,7 @@ class Crib:
         Raises `ConfigError` without the extra `code`.
         """
         listeners, go = ProgramListeners(approver, progress, ask, log), self._stages.programs.run
-        return await go(program, listeners, caller=caller, limits=limits, paged=paged)
+        return await go(program, listeners, caller=_known(caller), limits=limits, paged=paged)
 
     async def resume(  # noqa: PLR0913 - what a program may have, each by its name
         self,
@@ -269,7 +326,7 @@ class Crib:
         outcome has the error. Raises `ConfigError` without the extra `code`, and `StoreError`.
         """
         listeners, go = ProgramListeners(approver, progress, ask, log), self._stages.programs.resume
-        return await go(handle, listeners, caller=caller, limits=limits, paged=paged)
+        return await go(handle, listeners, caller=_known(caller), limits=limits, paged=paged)
 
     def propose_recipe(self, program: str, purpose: str, *, caller: Caller = HOST) -> bool:
         """Propose to keep a program as a tool; `purpose` says what it is for.
@@ -277,14 +334,14 @@ class Crib:
         It is for the operator to decide: until then nothing can be called. False if it is too
         large, or as many wait as may. Raises `StoreError`.
         """
-        return self._stages.recipes.book.propose(program, purpose, caller.id)
+        return self._stages.recipes.book.propose(program, purpose, _known(caller).id)
 
     def signature(self, name: str, *, caller: Caller = HOST) -> str:
         """A tool as the typed function that programs call, with its description.
 
         Raises `UnknownTool`, also for what this caller may not have, and `AmbiguousName`.
         """
-        return self._stages.programs.signature(name, caller)
+        return self._stages.programs.signature(name, _known(caller))
 
     def session(  # noqa: PLR0913 - what a session may have, each by its name
         self,
@@ -306,7 +363,7 @@ class Crib:
         """
         return self._stages.sessions.open(
             id,
-            caller,
+            _known(caller),
             bound,
             tool_search=tool_search,
             context_window=context_window,
@@ -321,7 +378,7 @@ class Crib:
 
         Nothing is sent. For hosts that gather all questions before they call.
         """
-        return self._stages.calls.question(name, arguments, caller)
+        return self._stages.calls.question(name, arguments, _known(caller))
 
     def read(self, name: str, *, caller: Caller = HOST) -> Outcome:
         """All about a capability, as text: the knowledge of a skill, the card of an agent.
@@ -329,7 +386,7 @@ class Crib:
         `name/path` is a file in the folder of a skill. No name raises: the outcome has the error.
         Raises `StoreError`.
         """
-        return self._stages.reader.read(name, caller)
+        return self._stages.reader.read(name, _known(caller))
 
     def result(
         self, handle: str, *, page: int = 1, find: str = "", caller: Caller = HOST
@@ -339,7 +396,7 @@ class Crib:
         With `find`, only lines with these words, or that match a `/pattern/`; that may take
         seconds. No handle raises: the outcome has the error.
         """
-        return self._stages.calls.door.result(handle, caller, page, find)
+        return self._stages.calls.door.result(handle, _known(caller), page, find)
 
     def entries(self) -> Mapping[str, Entry]:
         """Everything in the pool by name, also what callers may not see."""
@@ -366,8 +423,11 @@ class Crib:
         shown.show_crib_to_user(self, port=port, browser=browser)
 
     def close(self) -> None:
-        """End the servers and apps that were started, and let go of the files."""
-        self._stages.close()
+        """End the servers and apps that were started, and let go of the files.
+
+        Whatever is asked of it then raises `ConfigError`.
+        """
+        self._opened.close()
 
     def __enter__(self) -> Self:
         return self
@@ -379,3 +439,9 @@ class Crib:
         _traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _known(caller: Caller) -> Caller:
+    """The caller, if it is one. Raises `ConfigError`."""
+    check(caller, Caller, "caller=", 'write Caller("ann")')
+    return caller

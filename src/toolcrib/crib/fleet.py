@@ -7,7 +7,7 @@ from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolcrib.errors import NameTaken
+from toolcrib.errors import ConfigError, NameTaken
 from toolcrib.sources import mcp
 
 if TYPE_CHECKING:
@@ -79,10 +79,28 @@ class Fleet:
         """Take in servers of a program. Raises `NameTaken`."""
         taken = [each.server for each in servers.sources if each.server in self.by_name]
         if taken:
-            raise NameTaken(f"there is an MCP server {taken[0]!r} already; take another name")
+            remedy = "take another name, or put this one in its place with `replace`"
+            raise NameTaken(f"there is an MCP server {taken[0]!r} already; {remedy}")
         self._added.append(servers)
         with self._changing:
             self._exchange(servers.sources, ())
+
+    def replace(self, names: Sequence[str], servers: McpServers | None = None) -> None:
+        """Let servers of the program go, and take these in, in one step. Raises `ConfigError`.
+
+        Calls that are under way end with their server.
+        """
+        gone = [self.server(name) for name in names]
+        own = [source for each in self._added for source in each.sources]
+        if others := [each.server for each in gone if each not in own]:
+            remedy = "change it there, or with `toolcrib edit` and `toolcrib remove`"
+            raise ConfigError(f"the settings name the MCP server {others[0]!r}; {remedy}")
+        self._added += [servers] if servers else []
+        with self._changing:
+            self._exchange(servers.sources if servers else (), gone)
+        for each in self._added:
+            each.drop(gone)
+        self._added = [each for each in self._added if each.sources]
 
     def take(self, found: ServerConfigs, rules: ServerRules) -> None:
         """Have these in place of those of the settings, in a crib that has those.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from toolcrib.execute import Caller
     from toolcrib.observe import EventLog, Tracer
     from toolcrib.program import RecipeDesk, ToolSignature
+    from toolcrib.session import Deferral, DeferralPlan
     from toolcrib.settings import Settings
     from toolcrib.store import Stores
     from toolcrib.uses import UseHistory
@@ -33,7 +34,7 @@ def crib_beside(
 ) -> Crib:
     """A crib of these settings on the parts of another one. See `open_tenant`."""
     crib, stages = Crib.__new__(Crib), Stages(settings, parts_of(other))
-    crib._stages = stages  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+    crib._opened = stages  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
     stages.open(loop, on_documents)
     return crib
 
@@ -56,6 +57,11 @@ def searcher_of(crib: Crib) -> Searcher:
 def signatures_in(crib: Crib, names: Iterable[str], caller: Caller) -> Mapping[str, ToolSignature]:
     """Tools as typed functions; not those that the caller may not call."""
     return _stages(crib).programs.signatures(caller, names)
+
+
+def deferral_plan_in(crib: Crib, caller: Caller, deferral: Deferral, used: int) -> DeferralPlan:
+    """What waits for a search of this caller; see `Sessions.plan`."""
+    return _stages(crib).sessions.plan(caller, deferral, used)
 
 
 def tools_of_program(crib: Crib, program: str, handle: str, caller: Caller) -> Collection[str]:
@@ -89,4 +95,4 @@ def tracer_in(crib: Crib) -> Tracer | None:
 
 
 def _stages(crib: Crib) -> Stages:
-    return crib._stages  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in
+    return crib._opened  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - our own way in

@@ -12,15 +12,15 @@ and never an error of whoever reads.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from toolcrib import execute
 from toolcrib.access import (
     GroupJudge,
     Scope,
@@ -31,11 +31,12 @@ from toolcrib.access import (
     why_barred,
     why_hidden,
 )
+from toolcrib.api_arguments import check
 from toolcrib.crib.fleet import Fleet, OffersListener
 from toolcrib.crib.pack_files import PackFiles
 from toolcrib.crib.unavailable_servers import UnavailableServers
-from toolcrib.errors import SourceError, ToolcribError
-from toolcrib.execute import Caller
+from toolcrib.errors import ConfigError, SourceError, ToolcribError
+from toolcrib.execute import Caller, ProfileRules, RuleFile, Verdict
 from toolcrib.model import (
     Entry,
     EntryGroups,
@@ -44,7 +45,6 @@ from toolcrib.model import (
     Kind,
     NameFilter,
     TellSpan,
-    ToolInfo,
 )
 from toolcrib.observe import Record, drop
 from toolcrib.pool import EntryCache, EntryTable, FactMaker, Pool, PoolPack
@@ -57,20 +57,21 @@ from toolcrib.sources import (
     WatchableSource,
     apps,
     mcp,
-    public_functions,
     sources_from_settings,
 )
 from toolcrib.system import LastGoodCopies
 from toolcrib.uses import unresolved_links
-from toolcrib.wiring import app_rules_of, mcp_rules_of
+from toolcrib.wiring import app_rules_of, mcp_rules_of, rulebook_of
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
-    from toolcrib.sources import ToolFacts
     from toolcrib.sources.apps import AppRegistry
     from toolcrib.sources.mcp import McpServers, McpSource, ServerEntry
     from toolcrib.store import Stores
+
+_OF_SOURCES = ("tools", "tool_modules", "skills", "agents", "mcp_config")
+"""The settings that name sources."""
 
 _log = logging.getLogger(__name__)
 
@@ -81,7 +82,8 @@ class Inventory:
     `changing` is held by whoever changes the pool. `stores` has what is known of servers; it is for
     its owner to close. `packs`: where the pool may be found as it was;
     `on_left_pack` is called once that was found to be damaged. `record` hears of what servers do,
-    `tell` of requests to them.
+    `tell` of requests to them. `is_heard`: somebody hears of each change of the pool, so that added
+    functions do not wait for its next use.
     """
 
     def __init__(
@@ -97,17 +99,24 @@ class Inventory:
         self._packs = packs
         self._record, self._tell = record, tell
         self.on_left_pack: Callable[[], None] = lambda: None
+        self.rule_file = RuleFile(settings.rules_file, LastGoodCopies(settings.state_folder))
+        self.rulebook = rulebook_of(settings, self.rule_file.rules)
         self.pool = Pool()
         self.changing = RLock()
         self.fleet = Fleet(self.pool, self.changing, self.relist)
         self.unavailable = UnavailableServers(self.fleet)
-        self._problems: tuple[str, ...] = ()
-        self._functions = FunctionSource(named_by="program")
+        named = [key for key in _OF_SOURCES if getattr(settings, key)]
+        unread = f"the settings name {', '.join(named)}: Crib.from_settings(settings) reads that"
+        self._problems = (f"{unread}, Crib(settings) does not",) if named else ()
+        self._closed = False
+        self._functions = FunctionSource(named_by="program", exchanges=True)
         self._functions_changed = False
+        self.is_heard = False
         self._groups = EntryCache[None, EntryGroups]()
         self._hidden = EntryCache[tuple[Scope, frozenset[Kind]], NameFilter]()
         self._facts = EntryCache[None, tuple[object, PoolFacts]](by_state=False)
         self._seen = EntryCache[Scope, VisibleEntries]()
+        self._denied = EntryCache[ProfileRules, frozenset[str]]()
 
     def open(self, loop: AbstractEventLoop | None) -> None:
         """Take in every source that the settings name, once."""
@@ -129,6 +138,7 @@ class Inventory:
         with self.changing:  # of two at once, the later one has read the later files
             found = mcp.read_servers(settings.mcp_config, LastGoodCopies(settings.state_folder))
             self.settings = settings
+            self.rulebook = rulebook_of(settings, self.rule_file.rules)
             self.fleet.take(found, mcp_rules_of(settings))
 
     def take_documents(self) -> None:
@@ -155,39 +165,36 @@ class Inventory:
             self._problems += (problem,)
         _log.warning("%s", problem)
 
-    def add_function(self, function: Callable[..., object], facts: ToolFacts) -> ToolInfo:
-        """Make a function a tool. Raises `NameTaken` and `DeclarationError`."""
+    @contextmanager
+    def changing_functions(self) -> Generator[FunctionSource]:
+        """The functions of the program, to be changed. The pool has them at its next use."""
         with self.changing:
             self._functions_changed = True
-            return self._functions.add(function, **facts)
+            yield self._functions
+            if self.is_heard:
+                self.current()
 
-    def add_functions(
-        self, functions: Sequence[Callable[..., object]], facts: ToolFacts
-    ) -> tuple[ToolInfo, ...]:
-        """Make functions tools, all of them or none; raises the same."""
-        with self.changing:
-            self._functions_changed = True
-            return self._functions.add_several(functions, facts)
+    def add_source(self, *sources: Source, instead_of: Sequence[Source] = ()) -> None:
+        """Take whole sources in; what is wrong with them is among `problems`.
 
-    def add_module(self, module: ModuleType, facts: ToolFacts) -> tuple[ToolInfo, ...]:
-        """Make the public functions of a module tools, all of them or none; raises the same."""
-        found = public_functions(module, facts)
-        with self.changing:
-            self._functions_changed = True
-            return self._functions.put_all(found)
-
-    def add_source(self, *sources: Source) -> None:
-        """Take whole sources in; what is wrong with them is among `problems`."""
+        Raises `ConfigError` for what is no source.
+        """
+        for source in sources:
+            if isinstance(source, type) or not hasattr(source, "capabilities"):
+                message = f"add_source() takes sources one by one, not {source!r:.80}; make one"
+                raise ConfigError(message)
         if any(isinstance(source, StampedSource) for source in sources):
             self._look_in_pack()
         with self.changing:
-            self._problems += self.pool.add(*sources)
+            self._problems += self.pool.add(*sources, instead_of=instead_of)
         for source in sources:
             if isinstance(source, WatchableSource):
                 source.watch(partial(self.relist, source))
 
-    def add_mcp(self, server: str | Path | Mapping[str, Json], entry: ServerEntry) -> None:
-        """Take MCP servers in. Raises `ConfigError` and `NameTaken`."""
+    def open_servers(
+        self, server: str | Path | Mapping[str, Json], entry: ServerEntry
+    ) -> McpServers:
+        """MCP servers of the program, for the fleet to take in. Raises `ConfigError`."""
         settings = self.settings
         servers = mcp.McpServers.open_added(
             server,
@@ -198,7 +205,7 @@ class Inventory:
             tell=self._tell,
         )
         self._look_in_pack()
-        self.fleet.add(servers)
+        return servers
 
     def listen(self) -> None:
         """Let apps join from now on. Raises `SourceError` if another process lets them join."""
@@ -222,7 +229,11 @@ class Inventory:
                     self.relist(self.pool.source_of(entry.name))
 
     def current(self) -> Pool:
-        """The pool with all functions that were added; nobody waits while another changes it."""
+        """The pool with all functions that were added; nobody waits while another changes it.
+
+        Raises `ConfigError` once it is closed.
+        """
+        self.check_open()
         if self._functions_changed:
             with self.changing:
                 self.pool.refresh(self._functions)
@@ -237,20 +248,47 @@ class Inventory:
         """Everything in the pool by name, hidden or not."""
         return self.current().entries
 
-    def scope_of(self, scope: Scope | None) -> Scope:
-        """The scope of a caller, without what is hidden from everyone."""
-        own = scope or Scope()
+    def scope_of(self, scope: Scope | None, profile: str = "") -> Scope:
+        """The scope of a caller of a profile, without what is hidden or denied by the rules."""
+        check(scope, Scope | None, "scope=", 'write Scope(allowed=["get_*"])')
+        own, denied = scope or Scope(), self._denied_to(profile)
         internal = own.internal.union(self.settings.search.internal)
-        return own if internal == own.internal else replace(own, internal=internal)
+        if (internal, denied) == (own.internal, own.denied):
+            return own
+        return replace(own, internal=internal, denied=denied)
+
+    def verdict(self, entry: Entry, profile: str = "") -> Verdict | Literal[""]:
+        """What the rules say of calls of a tool now; "" of what is none, or if nobody can tell."""
+        with suppress(ConfigError):
+            return self.rulebook.verdict(entry, profile) if entry.kind == "tool" else ""
+        return ""
+
+    def _denied_to(self, profile: str) -> frozenset[str]:
+        """The names that the rules deny callers of a profile, the same set while they are."""
+        try:
+            rules = self.rulebook.of_profile(profile)
+        except ConfigError:  # then no tool is called at all
+            return frozenset()
+        if not rules.rules:
+            return frozenset()
+        entries = self.entries()
+
+        def updated(old: frozenset[str], changed: Collection[str]) -> frozenset[str]:
+            now = (entries.get(name) for name in changed)
+            denied = {entry.name for entry in now if entry and rules.denies(entry)}
+            new = old.difference(changed) | denied
+            return old if new == old else new
+
+        return self._denied.get(entries, rules, lambda: rules.denied(self.groups(entries)), updated)
 
     def restricted(self, caller: Caller) -> Caller:
-        """The caller, without what is hidden from everyone."""
-        scope = self.scope_of(caller.scope)
+        """The caller, with their scope as `scope_of` has it."""
+        scope = self.scope_of(caller.scope, caller.profile)
         return caller if scope is caller.scope else replace(caller, scope=scope)
 
     def seen_by(self, caller: Caller) -> Mapping[str, Entry]:
         """What this caller may see and call, by name. Nothing else is to be named to them."""
-        entries, scope = self.entries(), self.scope_of(caller.scope)
+        entries, scope = self.entries(), self.scope_of(caller.scope, caller.profile)
         return self._seen.get(
             entries,
             scope,
@@ -264,7 +302,7 @@ class Inventory:
     def groups_seen_by(self, caller: Caller) -> Mapping[EntryTraits, Collection[str]]:
         """The names of the same by traits; no group is empty."""
         groups = self.groups(self.entries())
-        judge = GroupJudge(self.scope_of(caller.scope))
+        judge = GroupJudge(self.scope_of(caller.scope, caller.profile))
         seen = ((traits, judge.callable_names(groups, traits)) for traits in groups)
         return {traits: names for traits, names in seen if names}
 
@@ -322,12 +360,23 @@ class Inventory:
     def why_unknown(self, name: str, caller: Caller) -> str:
         """Why there is no such tool for this caller, where the server that it names is the reason.
 
-        In a sentence or two with what to do; "" if it names none whose tools cannot be had.
+        In a sentence or two with what to do; "" if it names none whose tools cannot be had. Raises
+        `CallRefused` for a tool that the rules deny.
         """
-        return self.unavailable.reason(name, self.scope_of(caller.scope))
+        scope = self.scope_of(caller.scope, caller.profile)
+        for entry in self.pool.candidates(name) if scope.denied else ():
+            if why_barred(entry, scope) == "denied":
+                raise execute.ruled_out(entry.name)
+        return self.unavailable.reason(name, scope)
+
+    def check_open(self) -> None:
+        """Raises `ConfigError` once it is closed: nothing is found, called or started then."""
+        if self._closed:
+            raise ConfigError("this crib is closed; make another one, or close it later")
 
     def close(self) -> None:
         """End the servers and apps that were started."""
+        self._closed = True
         self.fleet.close()
         if "_apps" in self.__dict__:
             self._apps.close()

@@ -60,7 +60,7 @@ class Operator:
     @property
     def rules_problem(self) -> str:
         """What is wrong with the file of rules, and what becomes of calls; "" if nothing is."""
-        return self._calls.rule_file.problem
+        return self._inventory.rule_file.problem
 
     @property
     def broken_files(self) -> tuple[str, ...]:

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toolcrib import execute
 from toolcrib.access import Scope, why_hidden
 from toolcrib.crib.crib_events import SearchRecord
 from toolcrib.crib.inventory import Inventory
 from toolcrib.crib.live_index import LiveIndex
 from toolcrib.crib.unavailable_servers import mention_unreviewed
 from toolcrib.errors import ToolcribError
-from toolcrib.index import Catalog, View
+from toolcrib.index import Catalog, MemoryEngine, View
 from toolcrib.model import Answer, Entry, Kind, NameFilter, Query
 from toolcrib.pool import EntryCache, warm_up_best
 from toolcrib.search import (
@@ -72,7 +74,8 @@ class Searcher:
         Without a scope, that of the caller holds.
         """
         began = time.perf_counter()
-        found = self._answer(query, self._inventory.scope_of(scope or caller.scope), caller.id)
+        own = self._inventory.scope_of(scope or caller.scope, caller.profile)
+        found = self._marked(self._answer(query, own, caller.id), caller.profile)
         if query.text:  # an empty query browses
             record = SearchRecord(found, caller, time.time(), time.perf_counter() - began)
             self._events.append_later("search", record.event)
@@ -84,6 +87,8 @@ class Searcher:
         pool = self._inventory.current()
         with self._index.view() as (catalog, view):
             found = answer_query(query, self._search(catalog, view, query, scope))
+        if (own := execute.tools_of_request(scope)) and (not query.kinds or "tool" in query.kinds):
+            found = self._of_request(found, query, own)
         found = self._with_remarks(found, query, scope)
         self._advice.answered(found, caller_id, scope)
         if self._inventory.settings.mcp.warm_up:
@@ -150,6 +155,29 @@ class Searcher:
             return found
         found = unavailable.mention_listing(found, scope)
         return unavailable.mention(found, scope, groups, self._glossary)
+
+    def _marked(self, found: Answer, profile: str) -> Answer:
+        """The answer, with the hits marked whose calls a person has to approve."""
+        entries, verdict = self._inventory.pool.entries, self._inventory.verdict
+        asked = {
+            hit.name
+            for hit in found
+            if (entry := entries.get(hit.name)) and verdict(entry, profile) == "ask"
+        }
+        hits = (replace(hit, asks=True) if hit.name in asked else hit for hit in found)
+        return replace(found, hits=tuple(hits)) if asked else found
+
+    def _of_request(self, found: Answer, query: Query, own: Mapping[str, Entry]) -> Answer:
+        """The answer, with what fits among the tools of this request, which are in no index."""
+        catalog = Catalog(MemoryEngine(), None)
+        catalog.rebuild(own.values(), "")
+        with catalog.view() as view:
+            first = answer_query(query, Search(view, own, self._rules))
+        found = replace(found, hits=tuple(hit for hit in found if hit.name not in own))
+        surer, other = (found, first) if found.chance > first.chance else (first, found)
+        missing = {name: near for name, near in found.missing.items() if name in first.missing}
+        hits = (*surer, *other)[: query.limit or None]
+        return replace(surer if hits else found, hits=hits, missing=missing)
 
     def _pool_products(
         self,

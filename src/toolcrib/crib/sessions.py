@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from weakref import ReferenceType, ref
 
 from toolcrib import program, session, store
+from toolcrib.api_arguments import check, check_number, several
 from toolcrib.crib.crib_events import RecordedReveals
 from toolcrib.observe import conversation_mark
 from toolcrib.pool import EntryCache
@@ -111,11 +112,14 @@ class Sessions:
         style: str | None,
     ) -> Session:
         """A session; without an id it is for one request alone. Raises `ConfigError`."""
+        check(id, str | None, "session(id)")
+        check(tool_search, str | None, "tool_search=")
+        check_number(context_window, 1, "context_window=")
         settings = self._inventory.settings
         deferral = deferral_of(settings, tool_search, context_window, style)
         if deferral.style == "code":
             program.engine_version()  # to fail at each run would look like broken tools
-        scope = replace(caller.scope, bound=caller.scope.bound.union(bound))
+        scope = replace(caller.scope, bound=caller.scope.bound.union(several(bound, "bound=")))
         origin = caller.origin._replace(conversation=conversation_mark(id)) if id else caller.origin
         caller = self._inventory.restricted(replace(caller, scope=scope, origin=origin))
         reveals = (
@@ -125,7 +129,7 @@ class Sessions:
         )
         return session.Session(
             self._host(caller),
-            partial(self._plan, caller.scope, deferral),
+            partial(self.plan, caller, deferral),
             RecordedReveals(reveals, caller, self._record),
             prices=self._prices,
             options=session_options_of(settings, deferral, prefetch),
@@ -136,9 +140,12 @@ class Sessions:
     def _prices(self) -> Prices:
         return session.Prices(token_counter)
 
-    def _plan(self, scope: Scope, deferral: Deferral, used: int) -> DeferralPlan:
-        """What this caller's sessions defer, mended when the entries change."""
-        entries = self._inventory.entries()
+    def plan(self, caller: Caller, deferral: Deferral, used: int) -> DeferralPlan:
+        """What waits for this caller once a conversation has used so many tokens.
+
+        It is mended when the entries change.
+        """
+        entries, scope = self._inventory.entries(), self._inventory.restricted(caller).scope
         key = scope, deferral, deferral.is_late(used)
         groups = self._inventory.groups(entries)
         return self._plans.get(

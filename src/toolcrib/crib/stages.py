@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolcrib import session
+from toolcrib import execute, session
 from toolcrib.crib.calls import Calls
 from toolcrib.crib.capability_reader import CapabilityReader
 from toolcrib.crib.crib_index import CribIndex
@@ -174,6 +174,7 @@ class Stages:
             run=partial(programs.run, caller=caller),
             resume=partial(programs.resume, caller=caller),
             signatures=partial(programs.signatures, caller),
+            of_request=partial(execute.tools_of_request, caller.scope),
             means=partial(calls.means, caller=caller),
             question=partial(calls.question, caller=caller),
             read=partial(self.reader.read, caller=caller),

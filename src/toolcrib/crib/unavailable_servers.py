@@ -62,7 +62,8 @@ class UnavailableServers:
     def reason(self, name: str, scope: Scope) -> str:
         """Why there is no tool of this name, if it spells out such a server; else ""."""
         origins = list(self._origins())
-        named = [each for each in origins if name.startswith((each.stem, *each.spellings().stems))]
+        stems = {each: (*each.spellings().stems, *each.spellings().double) for each in origins}
+        named = [each for each in origins if name.startswith(stems[each])]
         if not named:
             return ""
         origin = max(named, key=lambda each: len(each.stem))
@@ -105,7 +106,7 @@ def mention_unreviewed(found: Answer, scope: Scope, groups: EntryGroups) -> Answ
 
 
 def _with_note(found: Answer, note: str) -> Answer:
-    return replace(found, note=f"{found.note} {note}".strip())
+    return replace(found, note=f"{found.note}\n{note}".strip())
 
 
 def _may_see(scope: Scope, origin: Origin) -> bool:

@@ -23,7 +23,6 @@ from toolcrib.settings import DashboardSettings
 LOOK_S = 1.0
 IDLE_S = 600.0
 MOST_CONNECTIONS = 200
-MOST_STRANGERS = 64
 AT_ONCE = 16
 LOOPBACK_6 = "::1"
 
@@ -61,7 +60,7 @@ async def _serve(operations: Operations, options: DashboardOptions, on_link: OnL
     origins = new_origins(port, options.settings.hosts)
     logins, actions = Logins(), OperatorActions(operations)
     app = Dashboard(operations, actions, logins, options.settings, origins)
-    web = WebServer(app, WebLimits(MOST_CONNECTIONS, MOST_STRANGERS, AT_ONCE))
+    web = WebServer(app, WebLimits(MOST_CONNECTIONS, AT_ONCE))
     serving = asyncio.create_task(web.serve_on(*listening))
 
     def tell() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
-from toolcrib.crib import inventory_of
+from toolcrib.crib import Crib, inventory_of
 from toolcrib.dashboard.backends import OpenCrib
 from toolcrib.dashboard.survey import Survey, Surveys
 from toolcrib.dashboard.tool_map import ToolMap
@@ -85,7 +85,8 @@ class NearTool(NamedTuple):
 class ToolDetails:
     """All about one tool. `nearest` is None while the map is being made.
 
-    `use` is None where nothing is logged.
+    `use` is None where nothing is logged. `rules`: what they say of its calls for callers of any
+    profile.
     """
 
     entry: Entry
@@ -95,6 +96,7 @@ class ToolDetails:
     nearest: Sequence[NearTool] | None
     confused: Sequence[NearTool]
     use: ToolUse | None
+    rules: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ class ToolCatalog:
             groups = inventory_of(crib).groups(entries)
             return ToolPage(
                 asked,
-                tuple(self._row(entries[name], survey) for name in shown),
+                tuple(self._row(crib, entries[name], survey) for name in shown),
                 len(fitting),
                 len(entries),
                 start + PAGE < len(fitting),
@@ -156,6 +158,7 @@ class ToolCatalog:
                 nearest,
                 _confused(entry, entries, nearest or (), survey),
                 _use(crib.settings, entry.name, self._now()),
+                inventory_of(crib).verdict(entry),
             )
 
     def wait(self) -> None:
@@ -188,13 +191,15 @@ class ToolCatalog:
             survey.unmapped,
         )
 
-    def _row(self, entry: Entry, survey: Survey) -> ToolRow:
-        found = survey.findings
+    def _row(self, crib: Crib, entry: Entry, survey: Survey) -> ToolRow:
+        found, rules = survey.findings, inventory_of(crib).verdict(entry)
         return ToolRow(
             entry.name,
             entry.owner_label,
             entry.state,
-            entry.permission_kind,
+            entry.permission_kind
+            if rules in ("allow", "")
+            else f"{entry.permission_kind}: {rules}",
             self._prices.of_entries([entry]),
             None if found is None else len(found.get(entry.name, ())),
         )

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from toolcrib.execute.caller import Caller
     from toolcrib.execute.cover import Cover, CoveredTool
     from toolcrib.execute.door import CallPolicy, Door
-    from toolcrib.execute.gates import CallRefused, check_state
+    from toolcrib.execute.gates import CallRefused, check_state, ruled_out
     from toolcrib.execute.repair import ARGUMENT_WRAPPERS
-    from toolcrib.execute.resolution import VisibleTools, per_request_tools
+    from toolcrib.execute.resolution import VisibleTools, per_request_tools, tools_of_request
     from toolcrib.execute.rule_file import MOST_RULES, RuleFile, read_rules
-    from toolcrib.execute.rulebook import Rule, Rulebook, Verdict
+    from toolcrib.execute.rulebook import ProfileRules, Rule, Rulebook, Verdict
     from toolcrib.execute.schema_reader import pointed_at
     from toolcrib.execute.tickets import ApprovalRequest, Ticket, Tickets
 else:
@@ -55,11 +55,11 @@ else:
             "caller": ("Caller",),
             "cover": ("Cover", "CoveredTool"),
             "door": ("CallPolicy", "Door"),
-            "gates": ("CallRefused", "check_state"),
+            "gates": ("CallRefused", "check_state", "ruled_out"),
             "repair": ("ARGUMENT_WRAPPERS",),
-            "resolution": ("VisibleTools", "per_request_tools"),
+            "resolution": ("VisibleTools", "per_request_tools", "tools_of_request"),
             "rule_file": ("MOST_RULES", "RuleFile", "read_rules"),
-            "rulebook": ("Rule", "Rulebook", "Verdict"),
+            "rulebook": ("ProfileRules", "Rule", "Rulebook", "Verdict"),
             "schema_reader": ("pointed_at",),
             "tickets": ("ApprovalRequest", "Ticket", "Tickets"),
         },
@@ -78,6 +78,7 @@ __all__ = [
     "CoveredTool",
     "DenyingApprover",
     "Door",
+    "ProfileRules",
     "Rule",
     "RuleFile",
     "Rulebook",
@@ -91,5 +92,7 @@ __all__ = [
     "per_request_tools",
     "pointed_at",
     "read_rules",
+    "ruled_out",
     "running_for",
+    "tools_of_request",
 ]

@@ -13,13 +13,11 @@ from typing import NamedTuple, Protocol
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.cover import Cover
-from toolcrib.execute.gates import CallRefused
+from toolcrib.execute.gates import DENIED, CallRefused, ruled_out
 from toolcrib.execute.rulebook import Rulebook, Verdict
 from toolcrib.execute.tickets import ApprovalRequest, Tickets
 from toolcrib.model import Entry
 from toolcrib.store import TicketFile
-
-DENIED = "approval_denied"
 
 _log = logging.getLogger(__name__)
 
@@ -111,12 +109,12 @@ class Approval:
             case "allow" | "ask":
                 raise _denied(request)
             case "deny":
-                raise _ruled_out(request.name)
+                raise ruled_out(request.name)
 
     def check_again(self, entry: Entry, caller: Caller) -> None:
         """Return if no rule denies a call that a person has approved. Raises `CallRefused`."""
         if self.verdict(entry, caller) == "deny":
-            raise _ruled_out(entry.name)
+            raise ruled_out(entry.name)
 
     async def _covered(
         self, request: ApprovalRequest, approver: Approver | None, cover: Cover
@@ -193,11 +191,6 @@ async def _ask(approver: Approver, request: ApprovalRequest) -> bool | None:
         message = f"nobody could be asked whether {request.name!r} may be called; try again later"
         raise CallRefused("approval_failed", "approval", message) from None
     return None if answer is None else answer is True
-
-
-def _ruled_out(name: str) -> CallRefused:
-    message = f"the operator's rules deny {name!r}; do without it"
-    return CallRefused(DENIED, "approval", message)
 
 
 def _denied(request: ApprovalRequest) -> CallRefused:

@@ -55,7 +55,10 @@ class ArgumentCheck:
             return fit
         problem = check.problem(arguments, deadline)
         reason = f"{problem.path}: {problem.message}" if problem else "$: not an object"
-        message = f"the arguments of {tool.name!r} do not fit: {reason}. Correct them by the schema"
+        end = "" if reason.endswith("?") else "."
+        message = (
+            f"the arguments of {tool.name!r} do not fit: {reason}{end} Correct them by the schema"
+        )
         raise CallRefused("bad_arguments", "arguments", message, schema=tool.parameters)
 
     def _of(self, tool: ToolInfo) -> SchemaCheck:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from toolcrib.access import Scope
+from toolcrib.api_arguments import check
 from toolcrib.model import NO_ORIGIN, EventOrigin, RootsOf
 
 
@@ -30,5 +31,7 @@ class Caller:
         return Caller(self.id, self.scope, self.roots, self.profile, origin, self.may_call)
 
     def __post_init__(self) -> None:
+        check(self.id, str, "Caller(id=)")
+        check(self.scope, Scope, "Caller(scope=)", 'write Scope(allowed=["get_*"])')
         if not self.id:
             raise ValueError("a caller has an id; pass the one that the host has verified")

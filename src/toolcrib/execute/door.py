@@ -29,6 +29,7 @@ from toolcrib.execute.cover import Cover
 from toolcrib.execute.dispatch import dispatch
 from toolcrib.execute.gates import (
     CallRefused,
+    check_limit,
     check_rights,
     check_state,
     copy_arguments,
@@ -55,8 +56,9 @@ from toolcrib.observe import EventLog, Tracer, in_call
 from toolcrib.pool import Pool
 from toolcrib.sources import Source
 from toolcrib.store import ResultStore
+from toolcrib.system import FairPlaces
 
-CHECKING_THREADS = 2
+CHECKING_THREADS = 4
 
 _GATE_FAILED = CallError(
     "door_failed", "approval", "a check in Toolcrib itself failed, so nothing was sent; see the log"
@@ -142,6 +144,7 @@ class Door:
         self.policy = policy
         self._arguments = ArgumentCheck()
         self._checking = ThreadPoolExecutor(CHECKING_THREADS, "toolcrib-check")
+        self._places = FairPlaces(CHECKING_THREADS)
 
     @property
     def policy(self) -> CallPolicy:
@@ -174,6 +177,7 @@ class Door:
         record = CallRecord(caller, call.name, origin=origin)
         limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         try:
+            check_limit(limit_s)
             admitted = await self._admit(call, caller, approver, cover, record)
         except CallRefused as refused:
             outcome = Outcome(error=refused.error)
@@ -266,13 +270,13 @@ class Door:
         entry, tool = resolved.entry, resolved.tool
         record.source = tool.source_id or ""
         is_small = is_little(call.text or call.arguments)
-        arguments = await self._aside(partial(copy_arguments, call, tool), at_once=is_small)
+        arguments = await self._aside(partial(copy_arguments, call, tool), caller, at_once=is_small)
         record.request = request = ApprovalRequest.of(caller.id, tool, arguments)
         record.verdict = verdict = self._approval.verdict(entry, caller)
         await self._approval.grant(verdict, request, approver, cover)
         is_small = self._arguments.takes_a_moment(tool, arguments)
         check = partial(self._arguments.check, tool, arguments)
-        checked = await self._aside(check, at_once=is_small)
+        checked = await self._aside(check, caller, at_once=is_small)
         source = self._source_if_unchanged(resolved, caller, verdict)
         sent = Call(entry.bare, checked.arguments, pin=tool.pin)
         return _AdmittedCall(sent, tool, source, checked.repaired)
@@ -316,18 +320,20 @@ class Door:
         entry = self._pool.entries.get(tool.name)
         return entry is not None and entry.capability == tool
 
-    async def _aside(self, work: Callable[[], T], *, at_once: bool) -> T:
+    async def _aside(self, work: Callable[[], T], caller: Caller, *, at_once: bool) -> T:
         """Do work that may take a while in a thread, unless it is done `at_once`.
 
-        The threads are few and only for this, so that checks hold up nothing else. Raises
-        `CallRefused` where all of them are busy for too long.
+        The threads are few and only for this, so that checks hold up nothing else, and no caller
+        has all of them. Raises `CallRefused` where there is none for too long.
         """
         if at_once:
             return work()
-        result = asyncio.get_running_loop().run_in_executor(self._checking, work)
         try:
             async with asyncio.timeout(2 * CHECK_S):
-                return await result
+                await self._places.enter(caller.id)
+                result = self._checking.submit(work)
+                result.add_done_callback(lambda _: self._places.leave(caller.id))
+                return await asyncio.wrap_future(result)
         except TimeoutError:
             message = "too much is checked at once; try again later, or send fewer arguments"
             raise CallRefused("overloaded", "arguments", message) from None

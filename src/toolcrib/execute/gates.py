@@ -8,6 +8,7 @@ arguments JSON.
 from typing import Literal, cast
 
 from toolcrib.access import why_barred
+from toolcrib.api_arguments import fits
 from toolcrib.execute.caller import Caller
 from toolcrib.model import (
     CALLABLE_STATES,
@@ -41,11 +42,13 @@ RefusalCode = Literal[
     "schema_refused",
     "bad_arguments",
     "overloaded",
+    "deadline",
     "unknown_handle",
     "store_away",
     "door_failed",
 ]
 """Each is explained in docs/errors.md."""
+DENIED = "approval_denied"
 
 
 class CallRefused(Exception):
@@ -62,6 +65,13 @@ class CallRefused(Exception):
     ) -> None:
         super().__init__(message)
         self.error = CallError(code, phase, message, schema=schema, ticket=ticket)
+
+
+def check_limit(limit_s: float) -> None:
+    """Return if a call has time. Raises `CallRefused`: what has none is not sent."""
+    if not (fits(limit_s, int | float) and limit_s > 0):
+        message = f"timeout_s takes a number above 0, not {limit_s!r:.80}; nothing was sent"
+        raise CallRefused("deadline", "start", message)
 
 
 def check_state(entry: Entry, pin: str) -> ToolInfo:
@@ -92,6 +102,12 @@ def definition_changed(entry: Entry) -> CallRefused:
     return CallRefused("definition_changed", "state", message)
 
 
+def ruled_out(name: str) -> CallRefused:
+    """The refusal of a tool that a rule denies."""
+    message = f"the operator's rules deny {name!r}; do without it"
+    return CallRefused(DENIED, "approval", message)
+
+
 def check_rights(entry: Entry, caller: Caller) -> None:
     """Return if this caller may call it. Raises `CallRefused`.
 
@@ -100,7 +116,8 @@ def check_rights(entry: Entry, caller: Caller) -> None:
     if not caller.may_call:
         message = f"this caller may search, and not call {entry.name!r}; ask the operator for it"
         raise CallRefused("not_allowed", "rights", message)
-    if reason := why_barred(entry, caller.scope):
+    reason = why_barred(entry, caller.scope)
+    if reason not in ("", "denied"):  # what is denied is for the next gate to refuse
         message = f"this caller may not call {entry.name!r} ({reason}); ask the operator for it"
         raise CallRefused("not_allowed", "rights", message)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from toolcrib.access import why_barred
+from toolcrib.access import Scope, why_barred
 from toolcrib.errors import AmbiguousName, UnknownTool
 from toolcrib.execute.caller import Caller
 from toolcrib.execute.gates import CallRefused
@@ -27,7 +27,8 @@ _OF_THIS_REQUEST: ContextVar[Pool | None] = ContextVar("toolcrib_tools_of_this_r
 def per_request_tools(*functions: Callable[..., object]) -> Generator[None]:
     """Have these functions as tools too, in this context alone and as long as it lasts.
 
-    They pass the same gates as every other tool. Raises `NameTaken` and `DeclarationError`.
+    Searches find them, sessions list them behind the tools that are always shown, and they pass the
+    same gates as every other tool. Raises `NameTaken` and `DeclarationError`.
     """
     source = FunctionSource(named_by="program")
     for fn in functions:
@@ -39,6 +40,14 @@ def per_request_tools(*functions: Callable[..., object]) -> Generator[None]:
         yield
     finally:
         _OF_THIS_REQUEST.reset(token)
+
+
+def tools_of_request(scope: Scope) -> Mapping[str, Entry]:
+    """The tools of this request that a caller of this scope may have and has not got, by name."""
+    here = _OF_THIS_REQUEST.get(None)
+    entries = here.entries.values() if here else ()
+    free = (each for each in entries if each.name not in scope.bound)
+    return {each.name: each for each in free if not why_barred(each, scope)}
 
 
 def resolve(

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from toolcrib.model import Capability, Entry, PermissionKind, ToolInfo
-from toolcrib.names import bars, grants
+from toolcrib.model import Capability, Entry, EntryGroups, PermissionKind, ToolInfo
+from toolcrib.names import PatternIndex, bars, grants
 from toolcrib.settings import ServerApproval
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -76,6 +76,27 @@ def default_verdict(what: Capability, servers: ServerApproval) -> Verdict:
             return "allow" if kind == "read" else "ask"
 
 
+class ProfileRules:
+    """The rules that callers of one profile meet, in order. The same object while they are."""
+
+    def __init__(self, written: Sequence[Rule], rules: Sequence[Rule]) -> None:
+        self.written = written
+        self.rules = rules
+        self._denying = PatternIndex(each.pattern for each in rules if each.verdict == "deny")
+
+    def denies(self, entry: Entry) -> bool:
+        """Whether they deny a tool, whoever asks."""
+        return entry.kind == "tool" and decide(entry, self.rules, "allow") == "deny"
+
+    def denied(self, groups: EntryGroups) -> frozenset[str]:
+        """The names that they deny; only groups that a rule may be about are looked at."""
+        if not self._denying:
+            return frozenset()
+        touched = (each for each in groups if self._denying.about(each))
+        names = (name for each in touched for name in groups[each])
+        return frozenset(name for name in names if self.denies(groups.entries[name]))
+
+
 class _Decided(NamedTuple):
     """A verdict that was found: on this very entry, by these very rules."""
 
@@ -96,6 +117,9 @@ class Rulebook:
     rules: Sequence[Rule] = ()
     written: Callable[[], Sequence[Rule]] = tuple
     profiles: Mapping[str, ServerApproval] = field(default_factory=dict[str, ServerApproval])
+    _of_profiles: dict[str, ProfileRules] = field(
+        default_factory=dict[str, ProfileRules], init=False, repr=False, compare=False
+    )
     _decided: dict[tuple[str, str], _Decided] = field(
         default_factory=dict[tuple[str, str], _Decided], init=False, repr=False, compare=False
     )
@@ -106,13 +130,21 @@ class Rulebook:
         last = self._decided.get((entry.name, profile))
         if last and last.entry is entry and last.written is written:
             return last.verdict
-        rules = [rule for rule in (*written, *self.rules) if rule.profile in (None, profile)]
-        verdict = decide(entry, rules, self.default(entry, profile))
+        verdict = decide(entry, self.of_profile(profile).rules, self.default(entry, profile))
         if isinstance(written, tuple):
             if last or len(self._decided) >= MOST_DECIDED:
                 self._decided.clear()  # the others are of a former pool too, and hold on to it
             self._decided[entry.name, profile] = _Decided(entry, written, verdict)
         return verdict
+
+    def of_profile(self, profile: str = "") -> ProfileRules:
+        """The rules for callers of this profile as they are now. Raises `ConfigError`."""
+        written, known = self.written(), self._of_profiles.get(profile)
+        if known is None or known.written is not written or not isinstance(written, tuple):
+            every = (*written, *self.rules)
+            own = tuple(rule for rule in every if rule.profile in (None, profile))
+            known = self._of_profiles[profile] = ProfileRules(written, own)
+        return known
 
     def default(self, entry: Entry, profile: str = "") -> Verdict:
         """The same without any rule."""

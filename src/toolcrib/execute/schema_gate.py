@@ -10,7 +10,8 @@ take (look-around, back-references, vast ones) are left out: the tool itself has
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import cast
 
 import jsonschema_rs
@@ -22,13 +23,15 @@ from toolcrib.execute.meter import (
     has_few_values,
     most_steps_a_value,
 )
-from toolcrib.execute.schema_reader import pointed_at
+from toolcrib.execute.schema_reader import pointed_at, required_by
 from toolcrib.model import Json, JsonObject
+from toolcrib.text import nearest_names
 
 MOST_BYTES = 64 * 1024
 MOST_DEPTH = 32
 MOST_NODES = 2_000
 MOST_PATTERNS = 50
+MOST_KEYS, LONGEST_KEY = 10, 64
 PATTERN_KIB = (1, 2, 4, 8, 16, 32, 64)
 LONGEST_MESSAGE = 300
 NEVER = float("inf")
@@ -78,7 +81,9 @@ class SchemaCheck:
         try:
             self._validator.validate(value)
         except jsonschema_rs.ValidationError as error:
-            return SchemaProblem(_path(error.instance_path), _shortened(error.message))
+            keys = "" if error.instance_path else _wrong_keys(value, self.schema)
+            problem = _problem(error)
+            return replace(problem, message=_shortened(keys)) if keys else problem
         return None
 
     def _afford(self, value: Json, deadline: float) -> None:
@@ -209,6 +214,32 @@ def _validator(schema: JsonObject, kib: int = PATTERN_KIB[-1]) -> jsonschema_rs.
     return jsonschema_rs.validator_for(
         dict(schema), pattern_options=options, validate_formats=False, offline=True
     )
+
+
+def _problem(error: jsonschema_rs.ValidationError) -> SchemaProblem:
+    """The problem in words: where several types are allowed, that of the nearest, or all types."""
+    branches = [each[0] for each in getattr(error.kind, "context", ()) if each]
+    typed = [list[str](getattr(each.kind, "types", ())) for each in branches]
+    for branch, types in zip(branches, typed, strict=True):
+        if not types:
+            return _problem(branch)
+    expected = f"expected {' or '.join(chain(*typed))}, not {json.dumps(error.instance)}"
+    return SchemaProblem(
+        _path(error.instance_path), _shortened(expected if typed else error.message)
+    )
+
+
+def _wrong_keys(value: Json, schema: JsonObject) -> str:
+    """Which keys are missing and which unknown, each with the nearest; "" where all is well."""
+    known = list(cast("JsonObject", schema.get("properties") or {}))
+    given = list(value) if isinstance(value, Mapping) else known
+    missing = sorted(required_by(schema).difference(given))
+    closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
+    unknown = [key[:LONGEST_KEY] for key in given if closed and key not in known][:MOST_KEYS]
+    near = [(key, nearest_names(key, known, limit=1, at_least=70)) for key in unknown]
+    asked = [f"{key}, did you mean {' '.join(names)}?" if names else key for key, names in near]
+    lists = (("Missing", missing[:MOST_KEYS]), ("Unknown", asked))
+    return ". ".join(f"{what}: {'; '.join(keys)}" for what, keys in lists if keys)
 
 
 def _path(places: Sequence[str | int]) -> str:

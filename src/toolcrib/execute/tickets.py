@@ -1,8 +1,8 @@
 """Tickets: approvals that are given later, by somebody else, for one call each.
 
-A ticket is bound to the caller, the pin of the tool and the hash of the arguments, lasts five
-minutes and is spent by the first call that fits it. Approving is the operator's: nothing that a
-model can call leads here.
+A ticket is bound to the caller, the source, name and pin of the tool, and the arguments. It lasts
+five minutes and is spent by the first call that fits it. Approving is the operator's: nothing that
+a model can call leads here.
 """
 
 import json
@@ -23,7 +23,10 @@ KEY_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """What a person is asked: whether this caller may make this very call."""
+    """What a person is asked: whether this caller may make this very call.
+
+    `source` is the kind and the id of the tool's source; empty for what is no tool of one.
+    """
 
     caller: str
     name: str
@@ -31,11 +34,13 @@ class ApprovalRequest:
     permission_kind: PermissionKind
     arguments: Json
     pin: str
+    source: str = ""
 
     @classmethod
     def of(cls, caller: str, tool: ToolInfo, arguments: Json) -> "ApprovalRequest":
         """The request of a caller to call a tool."""
-        return cls(caller, tool.name, tool.description, tool.permission_kind, arguments, tool.pin)
+        what = tool.name, tool.description, tool.permission_kind, arguments, tool.pin
+        return cls(caller, *what, f"{tool.source}:{tool.source_id or ''}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +145,9 @@ class Tickets:
 
 
 def _binding(request: ApprovalRequest) -> TicketBinding:
-    """What makes it this call and no other: caller, pin, hash of the arguments."""
-    return TicketBinding(request.caller, request.pin, json_digest(request.arguments))
+    """What makes it this call and no other: caller, pin, hash of source, name and arguments."""
+    call: Json = [request.source, request.name, request.arguments]
+    return TicketBinding(request.caller, request.pin, json_digest(call))
 
 
 def _read(row: TicketRow) -> Ticket:

@@ -1,7 +1,9 @@
 """Approval by elicitation: asks the person at the client before a call that needs approval.
 
-This way comes first. Where the client cannot be asked, or nobody answers, the call gets a ticket,
-and the operator decides about that (`toolcrib approvals allow`).
+By default only a client of the operator's own user is asked: the holder of a key could answer for
+themselves. Where the client is not asked, or nobody answers, the call gets a ticket, and the
+operator decides about that (`toolcrib approvals allow`). So does a call that is too long to be
+shown whole: nobody approves what they were not shown.
 """
 
 import json
@@ -13,7 +15,7 @@ from toolcrib.model import InputRequest, JsonObject
 from toolcrib.settings import ApprovalSettings
 from toolcrib.text import show_hidden
 
-LONGEST_ARGUMENTS = 2_000
+LONGEST_SHOWN = 2_000
 KEY = "toolcrib/approval"
 _FORM: JsonObject = {"type": "object", "properties": {}}
 _BARE = InputRequest("elicitation/create", {"message": "", "requestedSchema": _FORM})
@@ -36,8 +38,14 @@ class ClientApprover:
         self._channel = channel
 
     async def __call__(self, request: ApprovalRequest, /) -> bool | None:
-        """Whether they accept. None where they dismiss the question, or nobody answers it."""
-        params: JsonObject = {"message": question(request), "requestedSchema": _FORM}
+        """Whether they accept. None where they dismiss the question, or nobody answers it.
+
+        None also where the arguments are too long to be shown whole: then nobody is asked here.
+        """
+        message = question(request)
+        if message is None:
+            return None
+        params: JsonObject = {"message": message, "requestedSchema": _FORM}
         replies = await self._channel.ask({KEY: InputRequest("elicitation/create", params)})
         match replies.get(KEY):
             case {"action": "accept"}:
@@ -48,11 +56,10 @@ class ClientApprover:
                 return None
 
 
-def question(request: ApprovalRequest) -> str:
-    """What is asked, with what is hidden in the arguments spelt out."""
+def question(request: ApprovalRequest) -> str | None:
+    """What is asked, with what is hidden in the arguments spelt out; None if that is too long."""
     arguments = show_hidden(json.dumps(request.arguments, ensure_ascii=False, indent=2))
-    more = len(arguments) - LONGEST_ARGUMENTS
-    if more > 0:
-        arguments = f"{arguments[:LONGEST_ARGUMENTS]}\n… and {more} characters more"
+    if len(arguments) > LONGEST_SHOWN:
+        return None
     call = f"{request.name} [{request.permission_kind}]"
     return f"Toolcrib: may {call} be called with this?\n{arguments}"

@@ -81,6 +81,7 @@ def _show(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
     entry = crib.get(asked["tool"])
     capability, state = entry.capability, _at_rest(entry)
     about = {"kind": capability.kind, "state": state, "remedy": _remedy(entry, state)}
+    about["rules"] = inventory_of(crib).verdict(entry)
     return {**about, **asdict(capability)}
 
 
@@ -89,12 +90,12 @@ def _list(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
     kinds, prices = asked["kinds"], session.Prices(token_counter)
     entries = sorted(crib.entries().values(), key=lambda entry: entry.name)
     listed = [entry for entry in entries if not kinds or entry.kind in kinds]
-    visible = inventory_of(crib).seen_by(HOST)
+    visible, rules = inventory_of(crib).seen_by(HOST), inventory_of(crib).verdict
     offered = [
         entry for entry in listed if entry.name in visible and session.is_offered(entry, Scope())
     ]
     return {
-        "rows": [_row(entry, prices) for entry in listed],
+        "rows": [_row(entry, prices, rules(entry)) for entry in listed],
         "offered": len(offered),
         "tokens": prices.of_entries(offered),
         "how": prices.counter.how,
@@ -108,13 +109,14 @@ def _cut(crib: Crib) -> list[Json]:
     return [f"{each.server}: {each.cut_words}; {SMALLER}" for each in every if each.cut]
 
 
-def _row(entry: Entry, prices: "session.Prices") -> Json:
+def _row(entry: Entry, prices: "session.Prices", rules: str) -> Json:
     capability = entry.capability
     return {
         "name": entry.name,
         "source": capability.owner_label,
         "kind": capability.kind,
         "state": _at_rest(entry),
+        "rules": rules,
         "deferral": _deferral(capability) if isinstance(capability, ToolInfo) else "-",
         "tokens": prices.of_entries([entry]),
         "flags": list(capability.flags),

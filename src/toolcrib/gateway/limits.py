@@ -5,9 +5,9 @@
     ConnectionRequestLimiter  requests under way on one connection
 
 Each connection is a descriptor, and each server that is started needs some as well: connections
-that strangers hold open must never take what an honest request or a server needs. Those that have
-shown no credential are bounded by `toolcrib.system.ConnectionLimiter`. How many requests somebody
-may make is for `quotas` to say.
+that strangers hold open must never take what an honest request or a server needs. Of too many,
+`toolcrib.system.ConnectionLimiter` ends those that have shown no credential. How many requests
+somebody may make is for `quotas` to say.
 """
 
 import asyncio
@@ -73,7 +73,7 @@ class ExhaustionLog:
 class ConnectionBounds(NamedTuple):
     """How many connections there may be at once.
 
-    `strangers` is for each place where somebody may come in; `http` and `shims` are those in all.
+    `http` and `shims` are those in all; of shims, `strangers` may have shown no credential.
     """
 
     strangers: int

@@ -75,7 +75,7 @@ class GatewayServer:
         self._events = ClientEvents(crib, self._view, prices or ListPrices())
         self._input_requests = InputRequests(principal)
         self._spans = RequestSpans(tracer_in(crib), self._knows)
-        self._fixed = CODE_TOOLS if principal.profile.mode == "code" else FIXED_TOOLS
+        self._fixed = CODE_TOOLS if self._view.mode == "code" else FIXED_TOOLS
         self._fixed_tools = (
             CodeTools(self._view, self._events)
             if self._fixed is CODE_TOOLS
@@ -153,7 +153,7 @@ class GatewayServer:
 
         began = time.perf_counter()
         tools = await asyncio.to_thread(list_now)
-        sent = SentList(self.mode(client, modern=modern), tools, self._view.tool_entries())
+        sent = SentList(self.mode(client, modern=modern), tools, self._view.plan("nothing").core)
         self._events.listed(context, sent, time.perf_counter() - began)
         if not modern:
             self._notifier.listed(connection, tools, list_now)

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 
 from toolcrib.crib import Crib, CribSize, inventory_of, open_tenant, tenant_settings
-from toolcrib.errors import ConfigError, StoreAway, ToolcribError
+from toolcrib.errors import ConfigError, StoreAway, StoreError, ToolcribError
 from toolcrib.gateway.background_tasks import BackgroundTasks
 from toolcrib.gateway.closed_cribs import ClosedCribs
 from toolcrib.gateway.credentials import CannotTell
@@ -32,6 +32,8 @@ from toolcrib.sources.mcp import ServerCommand
 MEGABYTE = 1_000_000
 CLOSED_SHARE = 8
 """Closed tenants may take one part of so many of the memory, before they are freed."""
+OPEN_S, AGAIN_S = 20.0, 0.5
+"""How long a tenant is waited for whose store is too busy to open it, and how often it is tried."""
 
 _log = logging.getLogger(__name__)
 
@@ -221,8 +223,7 @@ class Tenants:
             await asyncio.shield(self._closing[name])
         began = time.monotonic()
         try:
-            tell = partial(self._tell, name)
-            crib = await asyncio.to_thread(open_tenant, self.home.crib, name, self._loop, tell)
+            crib = await self._crib(name, began + OPEN_S)
         except StoreAway as error:
             problem = "the shared store does not answer, so this tenant cannot be opened"
             raise CannotTell("store_away", f"{problem}; try again later") from error
@@ -238,6 +239,17 @@ class Tenants:
         _log.info("opened the tenant %s in %.2f s", name, time.monotonic() - began)
         self._loop.call_soon(self.make_room)
         return tenant
+
+    async def _crib(self, name: str, until: float) -> Crib | None:
+        """As `open_tenant`; on a busy machine a store may answer too late, and is asked again."""
+        while True:
+            try:
+                tell = partial(self._tell, name)
+                return await asyncio.to_thread(open_tenant, self.home.crib, name, self._loop, tell)
+            except StoreError:
+                if self._is_closed or time.monotonic() >= until:
+                    raise
+            await asyncio.sleep(AGAIN_S)
 
     def _serving_state(self, crib: Crib) -> ServingState:
         return ServingState(crib, self._servers, self._port, takes_tokens=False)

@@ -68,33 +68,32 @@ class _TimedProtocol(H11Protocol):
     """A connection on which the head of a request has to come within `HEAD_S`.
 
     Without that, a client that sends nothing, or a header a minute, stays for ever. Until a request
-    has shown a credential the connection is a stranger's, and makes room for others. A proxy that
-    is trusted is no stranger: it bounds its own clients.
+    has shown a credential the connection is a stranger's, and makes room for others, but not while
+    a request waits for us: whoever comes with many others at once gets an answer. A proxy that is
+    trusted is no stranger: it bounds its own clients.
     """
 
     _late: asyncio.TimerHandle | None = None
+    _is_known = False
 
     def __init__(
         self,
         *,
-        strangers: ConnectionLimiter,
-        most: int,
+        limiter: ConnectionLimiter,
         is_trusted: Callable[[str], bool],
         **uvicorns: Any,  # noqa: ANN401
     ) -> None:
         super().__init__(**uvicorns)
-        self._strangers, self._most, self._is_trusted = strangers, most, is_trusted
-        self.app_state = {AUTHENTICATED: partial(strangers.leave, self)}
+        self._limiter, self._is_trusted = limiter, is_trusted
+        self.app_state = {AUTHENTICATED: self._know}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection; beyond the bound it is refused."""
         super().connection_made(cast("asyncio.Transport", _JoinedWrites(transport)))
-        if len(self.connections) > self._most:
-            transport.abort()
-        else:
-            if not self._is_trusted(_peer(transport)):
-                self._strangers.enter(self, transport.abort)
-            self._wait()
+        self._limiter.enter(self, transport.abort)
+        if self._is_trusted(_peer(transport)):
+            self._know()
+        self._wait()
 
     def data_received(self, data: bytes) -> None:
         """Some bytes: of a head if no request is under way, else of a body."""
@@ -103,12 +102,23 @@ class _TimedProtocol(H11Protocol):
         super().data_received(data)
         if not self._is_between():
             self._stop_waiting()
+            self._limiter.hold(self)
+
+    def on_response_complete(self) -> None:
+        """From here on we wait for the client again."""
+        if not (self._is_known or self.transport.is_closing()):
+            self._limiter.enter(self, self.transport.abort)
+        super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
         self._stop_waiting()
-        self._strangers.leave(self)
+        self._limiter.leave(self)
         super().connection_lost(exc)
+
+    def _know(self) -> None:
+        self._is_known = True
+        self._limiter.hold(self)
 
     def _is_between(self) -> bool:
         return self.cycle is None or self.cycle.response_complete  # pyright: ignore[reportUnnecessaryComparison]
@@ -141,17 +151,17 @@ class _Handshake(asyncio.Protocol):
     def __init__(
         self,
         context: ssl.SSLContext,
-        strangers: ConnectionLimiter,
+        limiter: ConnectionLimiter,
         make: Callable[[], asyncio.Protocol],
     ) -> None:
-        self._context, self._strangers, self._make = context, strangers, make
+        self._context, self._limiter, self._make = context, limiter, make
         self._early = b""
         self._task: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A connection, still plain."""
         plain = cast("asyncio.Transport", transport)
-        self._strangers.enter(self, plain.abort)
+        self._limiter.enter(self, plain.abort)
         self._task = asyncio.create_task(self._secure(plain))
 
     def data_received(self, data: bytes) -> None:
@@ -160,7 +170,7 @@ class _Handshake(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         """It ended before anybody could go on with it."""
-        self._strangers.leave(self)
+        self._limiter.leave(self)
         if self._task:
             self._task.cancel()
 
@@ -176,7 +186,7 @@ class _Handshake(asyncio.Protocol):
         except OSError:  # no TLS, none that we speak, or too late
             secured = None
         finally:
-            self._strangers.leave(self)
+            self._limiter.leave(self)
         if secured is None:
             plain.abort()
             return
@@ -189,13 +199,9 @@ class _Handshake(asyncio.Protocol):
 
 
 class WebLimits(NamedTuple):
-    """How many connections are held: in all, and of those that have shown no credential.
-
-    `at_once` are let in before anybody looks at those that came before.
-    """
+    """How many connections are held; `at_once` are let in before anybody looks at earlier ones."""
 
     most: int
-    strangers: int
     at_once: int
 
 
@@ -214,8 +220,8 @@ class WebServer(Server):
         is_trusted: Callable[[str], bool] = _nobody,
         context: ssl.SSLContext | None = None,
     ) -> None:
-        limiter = ConnectionLimiter(limits.strangers, "HTTP")
-        make = partial(_TimedProtocol, strangers=limiter, most=limits.most, is_trusted=is_trusted)
+        limiter = ConnectionLimiter(limits.most, "HTTP")
+        make = partial(_TimedProtocol, limiter=limiter, is_trusted=is_trusted)
 
         def secured(**uvicorns: Any) -> asyncio.Protocol:  # noqa: ANN401 - uvicorn's
             assert context  # noqa: S101 - else nobody calls this

@@ -61,6 +61,7 @@ from toolcrib.model.entry import Entry
 from toolcrib.model.event import FINE_CODES, NO_ORIGIN, Event, EventKind, EventOrigin
 from toolcrib.model.groups import EntryGroups, EntryTraits, with_name, without_name
 from toolcrib.model.search import (
+    ASKS,
     EXCLUDE_NOTHING,
     Answer,
     Confidence,
@@ -86,6 +87,7 @@ from toolcrib.model.trace import (
 )
 
 __all__ = [
+    "ASKS",
     "CALLABLE_STATES",
     "EXCLUDE_NOTHING",
     "FINE_CODES",

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
+from toolcrib.api_arguments import check
 from toolcrib.model.capability import Json, JsonObject
 from toolcrib.model.deadline import Deadline
 
@@ -56,6 +57,7 @@ class Call:
     @classmethod
     def of(cls, name: str, arguments: JsonObject | str, pin: str = "") -> "Call":
         """A call with arguments as they come: an object, or JSON text."""
+        check(name, str, "the name of a tool to call")
         if isinstance(arguments, str):
             return cls(name, text=arguments, pin=pin)
         return cls(name, arguments, pin=pin)

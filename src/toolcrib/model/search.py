@@ -8,18 +8,28 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias, cast, overload
 
+from toolcrib.api_arguments import check, check_number
 from toolcrib.model.capability import JsonObject, Kind, PermissionKind, SourceKind, State
 
 Confidence = Literal["high", "medium", "low", "none"]
+ASKS = "a person approves each call"
+"""What is said of a tool whose calls need approval, wherever it is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question as asked. `kinds` empty means every kind; `limit` None means the setting."""
+    """A question as asked. `kinds` empty means every kind; `limit` None means the setting.
+
+    Raises `ConfigError` for what no search takes.
+    """
 
     text: str
     limit: int | None = None
     kinds: frozenset[Kind] = frozenset()
+
+    def __post_init__(self) -> None:
+        check(self.text, str, "the query", 'an empty one, "", browses')
+        check_number(self.limit, 0, "limit=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +107,7 @@ class Hit:
     """One search result. `schema` is there for the best few tools and None for the rest.
 
     `often_with` are a few others that are used with it, by declared links and by recorded use.
+    `asks`: the rules want a person to approve each call.
     """
 
     name: str
@@ -110,6 +121,7 @@ class Hit:
     permission_kind: PermissionKind
     schema: JsonObject | None = None
     often_with: tuple[str, ...] = ()
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +150,10 @@ class Answer(Sequence[Hit]):
     sure it is that a hit fits, and `chance` says it as a number from 0 to 1. Without hits it is
     "none"; what is selected by name always fits. `missing` maps each name that `select:` or
     `+required` did not find to its nearest names. If nothing fits, and when browsing, there are
-    also `nearest` names, `namespaces` (source → number of capabilities) and, if there are few,
-    their `names` (source → names). `note` explains the answer in a sentence or two, if it needs
-    that. `unavailable` are servers that the query may be about, and whose tools cannot be used now.
+    also `namespaces` (source → number of capabilities) and, if there are few, their `names` (source
+    → the names that they have there); for a single word also the `nearest` names. `note` explains
+    the answer in a sentence or two, if it needs that. `unavailable` are servers that the query may
+    be about, and whose tools cannot be used now.
     `variants` is how many wordings of a free text were looked up, and `candidates` how many
     capabilities they found.
     """

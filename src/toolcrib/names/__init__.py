@@ -16,6 +16,8 @@ pattern_index  which of many patterns may be about a group of like entries
     sdk_photos_resize            a tool of the app `photos`
     read_file                    a function of the program, or a tool that comes with Toolcrib
 
+    mcp__github__create_issue    the same as other hosts write it: taken wherever a name is
+
 A name is looked up and never taken apart: `mcp_google_drive_delete` could be a tool of `google` or
 of `google_drive`. `overlaps` finds such cases when the pool is made, and patterns are matched by
 origin. `RESERVED_NAMES` belong to Toolcrib's own tools.
@@ -30,9 +32,12 @@ from toolcrib.names.pattern_index import PatternIndex
 from toolcrib.names.patterns import (
     any_bars,
     any_grants,
+    bare_parts,
     bars,
     grants,
     has_wildcard,
+    is_called,
+    may_mean,
     name_stems,
     source_names,
 )
@@ -48,9 +53,12 @@ __all__ = [
     "allowed",
     "any_bars",
     "any_grants",
+    "bare_parts",
     "bars",
     "grants",
     "has_wildcard",
+    "is_called",
+    "may_mean",
     "name_all",
     "name_stems",
     "overlaps",

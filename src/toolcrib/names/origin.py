@@ -1,9 +1,12 @@
 """The names that models see: legal for every provider, the same whatever was loaded first.
 
 builtin stays bare, MCP is mcp_{server_id}_{tool}, apps are sdk_{app_name}_{tool}; skills and
-agents say what they are. A name that had to lose something (characters, length) ends in a hash of
-what it was, so that two that differ never become one. Names are looked up and never taken apart;
-what a pattern of the operator means is for `patterns` to say, by origin.
+agents say what they are. In the id of a source `_` stands for what is not legal. A tool's own name
+that had to lose something, and a name that is too long, end in a hash of what it was, so that two
+that differ never become one. Names are looked up and never taken apart; what a pattern of the
+operator means is for `patterns` to say, by origin.
+
+Other hosts of MCP servers write mcp__{server_id}__{tool}, and their users do: see `Spellings`.
 
 `RESERVED_NAMES` are those of Toolcrib's own tools: no other tool may have one of them. Names with a
 prefix (`mcp_github_tool_search`) never collide with these; only a bare name can.
@@ -52,7 +55,7 @@ class Origin(NamedTuple):
 
     def plain_name(self) -> str:
         """The name by the rules, if no other origin has the same one."""
-        return legal(self._raw_stem + self.own_name)
+        return legal(self.stem + self.own_name)
 
     def hashed_name(self) -> str:
         """The name with a hash behind it, if another origin has the same plain one."""
@@ -77,9 +80,14 @@ class Origin(NamedTuple):
         """Every way in which a person may write the name."""
         stems = self._raw_stem, self.stem
         exact = tuple(stem + self.own_name for stem in stems)
-        given = self.plain_name(), self.hashed_name()
-        every = dict.fromkeys((*exact, allowed(exact[0]), *given))
-        return Spellings(stems, exact, given, tuple(every))
+        given = self.plain_name(), self.hashed_name(), legal(exact[0])
+        double = tuple(f"mcp__{id}__" for id in (self.source_id, allowed(self.source_id)))
+        double = double if self.prefix == "mcp" else ()
+        called = tuple(
+            stem + own for stem in double for own in (self.own_name, allowed(self.own_name))
+        )
+        every = dict.fromkeys((*exact, allowed(exact[0]), *given, *called))
+        return Spellings(stems, exact, given, double, called, tuple(every))
 
     @property
     def _raw_stem(self) -> str:
@@ -91,13 +99,16 @@ class Spellings(NamedTuple):
     """How the name of something may be written.
 
     `stems`: how it begins, as its source is configured and in legal characters. `exact`: either,
-    and the own name letter by letter. `given`: the names that it may have got from us, hashed.
-    `every`: all of them, and the one in legal characters without a hash.
+    and the own name letter by letter. `given`: the names that it may have got from us, now or
+    formerly. `double`: how it begins where other hosts of MCP servers write it, as `stems`;
+    `called`: its names there. `every`: all of them, and the one in legal characters without a hash.
     """
 
     stems: tuple[str, ...]
     exact: tuple[str, ...]
     given: tuple[str, ...]
+    double: tuple[str, ...]
+    called: tuple[str, ...]
     every: tuple[str, ...]
 
 

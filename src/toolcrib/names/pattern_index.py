@@ -11,8 +11,7 @@ from toolcrib.model import EntryTraits
 from toolcrib.names.origin import SHORTEST_CUT
 from toolcrib.names.patterns import (
     literal_part,
-    may_bar,
-    may_grant,
+    may_mean,
     name_stems,
     source_names,
 )
@@ -38,13 +37,9 @@ class PatternIndex:
     def __bool__(self) -> bool:
         return bool(self._sorted)
 
-    def barring(self, traits: EntryTraits) -> frozenset[str]:
-        """Those that may take away an entry with these traits."""
-        return frozenset(each for each in self._nearest(traits) if may_bar(each, traits))
-
-    def granting(self, traits: EntryTraits) -> frozenset[str]:
-        """Those that may give an entry with these traits."""
-        return frozenset(each for each in self._nearest(traits) if may_grant(each, traits))
+    def about(self, traits: EntryTraits) -> frozenset[str]:
+        """Those that may mean an entry with these traits."""
+        return frozenset(each for each in self._nearest(traits) if may_mean(each, traits))
 
     def _nearest(self, traits: EntryTraits) -> Sequence[str]:
         """At least all that may be about a source, worked out once for it."""

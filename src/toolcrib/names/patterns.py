@@ -4,16 +4,17 @@
     mcp:google_drive/delete_file    the same, where an MCP server and an app share an id
     my_tools/delete_file            a function of a program, by its module; or `builtin/delete_file`
     mcp_google_drive_delete_file    as models see it, which could be `drive_delete_file` of `google`
+    mcp__google__delete_file        as other hosts of MCP servers write it; `mcp__google`: all of it
 
-So the last form has two meanings. What takes away (`bars`) fits on any reading. What gives
+So the last forms have two meanings. What takes away (`bars`) fits on any reading. What gives
 (`grants`) fits only the source that the pattern spells out, of several the one with the longest id;
 a pattern that spells out none has to begin with a wildcard before the id (`*`, `mcp_*`).
 
-`may_bar` and `may_grant` say of a whole group of entries what its source alone can tell.
+`may_mean` says of a whole group of entries what its source alone can tell.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import get_args
@@ -22,6 +23,7 @@ from toolcrib.model import Capability, Entry, EntryTraits, SourceKind
 from toolcrib.names.origin import SHORTEST_CUT, Origin, Spellings
 
 _WILD = re.compile(r"[*?\[]")
+DOUBLE = "mcp__"
 _KINDS = frozenset[str](get_args(SourceKind))
 
 
@@ -39,11 +41,16 @@ def any_grants(patterns: Collection[str], entry: Entry) -> bool:
 
 def bars(pattern: str, entry: Entry) -> bool:
     """Whether a pattern that takes something away is about this entry, on any reading."""
-    texts = (entry.name, *_spellings(_origin(entry)).every)
-    return any(fnmatchcase(text, pattern) for text in texts) or any(
-        _fits(pattern[:at], pattern[at + 1 :], entry)
-        for at, sign in enumerate(pattern)
-        if sign == "/"
+    spellings = _spellings(_origin(entry))
+    texts = (entry.name, *spellings.every)
+    return (
+        f"{pattern}__" in spellings.double
+        or any(fnmatchcase(text, pattern) for text in texts)
+        or any(
+            _fits(pattern[:at], pattern[at + 1 :], entry)
+            for at, sign in enumerate(pattern)
+            if sign == "/"
+        )
     )
 
 
@@ -54,6 +61,8 @@ def grants(pattern: str, entry: Entry) -> bool:
         return _fits(source, bare, entry)
     origin = _origin(entry)
     spellings = _spellings(origin)
+    if pattern.startswith(DOUBLE) and spellings.double:
+        return _grants_double(pattern, spellings, entry)
     spelt_out = pattern.startswith(spellings.stems) or origin.kind_stem.startswith(
         literal_part(pattern)
     )
@@ -63,25 +72,47 @@ def grants(pattern: str, entry: Entry) -> bool:
     return written or pattern in spellings.given
 
 
-def may_bar(pattern: str, traits: EntryTraits) -> bool:
-    """Whether a pattern that takes something away may be about an entry with these traits.
+def _grants_double(pattern: str, spellings: Spellings, entry: Entry) -> bool:
+    """The same of a pattern that is written with two `_`.
+
+    Where the tool's part of it could be read as the end of a longer id, it is taken to be that.
+    """
+    literal = literal_part(pattern)
+    if f"{pattern}__" in spellings.double or pattern in spellings.given:
+        return "__" not in pattern.removeprefix(DOUBLE)
+    spelt_out = literal == DOUBLE or any(
+        pattern.startswith(stem) and "__" not in f"_{literal[len(stem) :]}"
+        for stem, ours in zip(spellings.double, spellings.stems, strict=True)
+        if ours not in entry.overlaps  # else it is the id of another source, as that is written
+    )
+    return spelt_out and any(fnmatchcase(text, pattern) for text in spellings.called)
+
+
+def is_called(name: str, entry: Entry) -> bool:
+    """Whether other hosts of MCP servers call an entry so: `mcp__github__create_issue`."""
+    return name.startswith(DOUBLE) and name in _spellings(_origin(entry)).called
+
+
+def bare_parts(name: str) -> Iterator[str]:
+    """What the tool's own name may be in such a name: all of its ends."""
+    at = name.find("__", len(DOUBLE)) if name.startswith(DOUBLE) else -1
+    while at >= 0:
+        yield name[at + 2 :]
+        at = name.find("__", at + 1)
+
+
+def may_mean(pattern: str, traits: EntryTraits) -> bool:
+    """Whether a pattern may be about an entry with these traits, on any reading.
 
     Entries are named as the pool names them: each name begins with a stem of its source, unless
     that is so long that it was cut.
     """
     literal = literal_part(pattern)
+    begins = f"{literal}__" if pattern.startswith(DOUBLE) else literal
     return any(
-        literal.startswith(stem) or stem.startswith(literal)
+        begins.startswith(stem) or (has_wildcard(pattern) and stem.startswith(literal))
         for stem in (each[:SHORTEST_CUT] for each in name_stems(traits))
     ) or any(_fits_source(pattern[:at], traits) for at, sign in enumerate(pattern) if sign == "/")
-
-
-def may_grant(pattern: str, traits: EntryTraits) -> bool:
-    """Whether a pattern that gives something may be about an entry with these traits."""
-    if "/" in pattern:
-        return _fits_source(pattern.partition("/")[0], traits)
-    kind_stem, literal = Origin.of(traits, "any").kind_stem, literal_part(pattern)
-    return pattern.startswith(name_stems(traits)) or kind_stem.startswith(literal)
 
 
 def source_names(what: Capability | Entry | EntryTraits) -> Sequence[str]:
@@ -118,8 +149,9 @@ def _origin(entry: Entry) -> Origin:
 
 
 def name_stems(traits: EntryTraits) -> tuple[str, ...]:
-    """How the names of entries with these traits begin: as it is configured, and legally."""
-    return _spellings(Origin.of(traits, "any")).stems
+    """How the names of entries with these traits begin: with two `_`, as configured, legally."""
+    spellings = _spellings(Origin.of(traits, "any"))
+    return (*spellings.double, *spellings.stems)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -31,14 +31,15 @@ class EventBus:
     """Calls listeners in the order they subscribed. A listener that raises stops the rest."""
 
     def __init__(self) -> None:
-        self._listeners: dict[Literal["TOOLS_UPDATED"], list[Listener]] = {TOOLS_UPDATED: []}
+        self._listeners: dict[str, dict[object, Listener]] = {TOOLS_UPDATED: {}}
 
     def subscribe(self, event: Literal["TOOLS_UPDATED"], listener: Listener) -> Callable[[], None]:
         """Listen from now on. Returns what ends it."""
-        self._listeners[event].append(listener)
-        return lambda: self._listeners[event].remove(listener)
+        key = object()
+        self._listeners[event][key] = listener
+        return lambda: self._listeners[event].pop(key, None) and None
 
     def publish(self, event: Literal["TOOLS_UPDATED"], news: ToolsUpdated) -> None:
         """Tell everyone who listens."""
-        for listener in tuple(self._listeners[event]):
+        for listener in tuple(self._listeners[event].values()):
             listener(news)

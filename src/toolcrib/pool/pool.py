@@ -50,8 +50,7 @@ class Pool:
 
         And which of their tools are left out: those with a name of ours.
         """
-        sources = [record.source for record in tuple(self._merger.records.values())]
-        reported = (each for source in sources for each in source.problems)
+        reported = (each for source in self.sources for each in source.problems)
         return tuple(dict.fromkeys((*reported, *self._merger.left_out.values())))
 
     def add(self, *sources: Source, instead_of: Iterable[Source] = ()) -> tuple[str, ...]:
@@ -83,6 +82,11 @@ class Pool:
         """Let a source go, with all that came from it."""
         self._merger.drop(source)
         return self._settle()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The sources that are here, in the order in which they came."""
+        return tuple(record.source for record in tuple(self._merger.records.values()))
 
     def has(self, source: Source) -> bool:
         """Whether this very source is one of those that were taken in."""

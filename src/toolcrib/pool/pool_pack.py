@@ -33,7 +33,7 @@ from toolcrib.pool.pack_columns import DIGEST_BYTES, HashColumn, ItemColumn, Nam
 from toolcrib.store import Pack, PackDamaged, set_pack_aside
 
 KIND = "pool"
-VERSION = 2
+VERSION = 3
 POOL_FORMAT = f"{KIND} {VERSION}"
 PIN_BYTES = 32
 MOST_DEFINITIONS = 512

@@ -16,7 +16,8 @@ from typing import Generic, TypeVar
 from toolcrib.access import VisibleEntries
 from toolcrib.errors import AmbiguousName, UnknownTool
 from toolcrib.model import Entry
-from toolcrib.pool.entry_table import EntryTable
+from toolcrib.names import bare_parts, is_called
+from toolcrib.pool.entry_table import EntryDict, EntryTable
 from toolcrib.text import list_nearest
 
 LONGEST_NAME = 200
@@ -103,12 +104,22 @@ class NameResolver(Generic[T]):
 
 
 def entry_names(entries: Mapping[str, Entry]) -> NameResolver[Entry]:
-    """Entries by the names that models see; for short, by the names that their sources have."""
+    """Entries by the names that models see; for short, by the names that their sources have.
+
+    An MCP tool also by the name that other hosts give it: `mcp__github__create_issue`.
+    """
     table = entries.all_entries if isinstance(entries, VisibleEntries) else entries
-    if isinstance(table, EntryTable):
-        named = table.named
-        return NameResolver(entries, find=lambda bare: [e for e in named(bare) if e in entries])
-    return NameResolver(entries, lambda entry: (entry.bare,))
+    named = (table if isinstance(table, EntryTable) else EntryDict(table)).named
+
+    def find(name: str) -> Sequence[str]:
+        return [e for e in named(name) if e in entries] or [
+            e
+            for bare in bare_parts(name)
+            for e in named(bare)
+            if e in entries and is_called(name, entries[e])
+        ]
+
+    return NameResolver(entries, find=find)
 
 
 def ambiguous_name(name: str, full_names: Sequence[str], noun: str = "tool") -> AmbiguousName:

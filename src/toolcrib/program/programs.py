@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
@@ -46,8 +46,9 @@ from toolcrib.program.suspension import (
 )
 from toolcrib.program.tool_table import ToolTable
 from toolcrib.store import TicketState
+from toolcrib.system import FairPlaces
 
-OPENING_THREADS = 4
+PATIENCE_S = 30.0
 
 _log = logging.getLogger(__name__)
 
@@ -81,16 +82,17 @@ class ProgramHost:
 class Programs:
     """Checks and runs programs. Safe to share between threads and event loops.
 
-    Everything here raises `ConfigError` without the extra. `at_once` programs run side by side;
-    others wait for half a minute.
+    Everything here raises `ConfigError` without the extra. `at_once` programs run side by side, of
+    one caller at most half of them; others wait for half a minute.
     """
 
     def __init__(self, host: ProgramHost, at_once: int) -> None:
         self._host = host
         self._sandbox = Sandbox(at_once)
         self._keeping = Lock()
-        self._opening = ThreadPoolExecutor(OPENING_THREADS, "toolcrib-program-open")
-        self._running = ThreadPoolExecutor(at_once, "toolcrib-program")
+        self._places = FairPlaces(at_once)
+        # A step of each, and the end of each that waits for a step.
+        self._running = ThreadPoolExecutor(2 * at_once, "toolcrib-program")
 
     def signatures_of(self, names: Iterable[str], caller: Caller) -> Mapping[str, ToolSignature]:
         """The functions that tools are in programs, by name; not those this caller may not have."""
@@ -184,7 +186,7 @@ class Programs:
             first = await self._in_thread(process.start)
             return await self._driven(run, first, caller)
 
-        return await self._in_process(limits, reading, started)
+        return await self._in_process(limits, reading, caller, started)
 
     async def resume(
         self,
@@ -233,11 +235,10 @@ class Programs:
                     run.begin_again([id])
             return await self._driven(run, step, caller)
 
-        return await self._in_process(limits, None, loaded)
+        return await self._in_process(limits, None, caller, loaded)
 
     def close(self) -> None:
         """End the workers."""
-        self._opening.shutdown(wait=False, cancel_futures=True)
         self._running.shutdown(wait=True)
         self._sandbox.close()
 
@@ -245,19 +246,32 @@ class Programs:
         self,
         limits: ProgramLimits,
         reading: ProgramReading | None,
+        caller: Caller,
         work: Callable[[ProgramProcess], Awaitable[ProgramOutcome]],
     ) -> ProgramOutcome:
-        loop = asyncio.get_running_loop()
         try:
-            process = await loop.run_in_executor(self._opening, self._open, limits, reading)
+            async with asyncio.timeout(PATIENCE_S):
+                await self._places.enter(caller.id)
         except TimeoutError:
             message = "too many programs run at once; try again later"
             return ProgramOutcome(error=CallError("overloaded", "start", message))
+        opening = self._running.submit(self._open, limits, reading)
         try:
-            return await work(process)
+            return await work(await asyncio.wrap_future(opening))
         finally:
-            # In a thread: if this was cancelled, a step may still be under way.
-            self._running.submit(process.close)
+            opening.add_done_callback(partial(self._end_soon, caller))
+
+    def _end_soon(self, caller: Caller, opening: "Future[ProgramProcess]") -> None:
+        """In a thread: if its run was cancelled, a step may still be under way."""
+        self._running.submit(self._end, caller, opening)
+
+    def _end(self, caller: Caller, opening: "Future[ProgramProcess]") -> None:
+        """Give a process back, if there is one, and its place."""
+        try:
+            if not (opening.cancelled() or opening.exception()):
+                opening.result().close()
+        finally:
+            self._places.leave(caller.id)
 
     async def _driven(self, run: ProgramRun, step: Step, caller: Caller) -> ProgramOutcome:
         """The outcome of a run: its end, or that it waits for a person."""

@@ -23,7 +23,13 @@ from toolcrib.errors import ConfigError, StoreError
 from toolcrib.model import JsonObject
 from toolcrib.program.recipe import LONGEST_TEXT, Recipe, recipe_from
 from toolcrib.strict_json import canonical_json
-from toolcrib.system import file_locked, make_private_folder, read_private_file, write_private_file
+from toolcrib.system import (
+    file_locked,
+    is_fair,
+    make_private_folder,
+    read_private_file,
+    write_private_file,
+)
 from toolcrib.text import printable, without_hidden
 
 LARGEST_FILE = 512 * 1024
@@ -105,7 +111,7 @@ class RecipeBook:
         return self._remove(name)
 
     def propose(self, program: str, purpose: str, caller: str) -> bool:
-        """Keep a proposal; False if it is too large, or as many wait as may.
+        """Keep a proposal; False if it is too large, or as many wait as may of this caller.
 
         The same program is proposed once.
         """
@@ -116,7 +122,8 @@ class RecipeBook:
             waiting = self.proposals()
             if any(each.program == program for each in waiting):
                 return True
-            if len(waiting) >= MOST_PROPOSALS:
+            own = sum(each.caller == caller for each in waiting)
+            if not is_fair(own, MOST_PROPOSALS - len(waiting)):
                 return False
             made = RecipeProposal(secrets.token_hex(4), program, visible, caller, time.time())
             self._write(f"proposals/{made.id}", json.dumps(asdict(made)).encode())

@@ -12,8 +12,11 @@ interpreter by an abort when it was shut down, in three of four short runs.
 """
 
 import json
+import os
+import signal
 from collections.abc import Callable, Collection, Mapping, Sequence
-from threading import Lock
+from contextlib import suppress
+from threading import Event, Lock, Timer
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -25,8 +28,10 @@ if TYPE_CHECKING:
     import pydantic_monty
 
 MB, KB = 1024 * 1024, 1024
-CHECK_S = 30.0
-"""How long a worker may take for one step, with the type check, before it is ended."""
+STEP_S = 30.0
+"""How long a worker may take for one step before it is ended."""
+TYPE_CHECK_S = 5.0
+"""How long the type check may take: some hundred times what that of a long program takes."""
 CHECKOUTS = 200
 """So many programs run in one worker, one after the other; then it is replaced."""
 RECURSION = 200
@@ -35,6 +40,10 @@ MOST_SUSPENSIONS = 2_000
 BEGIN: Final = "toolcrib_begin"
 """A name before the first line that nobody has: where a program stops once it is checked."""
 
+_TOO_HARD = (
+    f"its types could not be checked in {TYPE_CHECK_S:g} s, so nothing of it was run; write it "
+    "shorter, with fewer variables that are computed from each other in loops"
+)
 _GROUPS = uuid5(NAMESPACE_URL, "toolcrib:groups")
 
 
@@ -115,7 +124,7 @@ class Sandbox:
     def open(self, limits: ProgramLimits, stubs: str = "") -> "ProgramProcess":
         """A process for one program, to be closed. It waits until one is free.
 
-        Raises `ConfigError` without the extra, and `TimeoutError` if none is free for too long.
+        Raises `ConfigError` without the extra.
         """
         monty = _monty()
         checkout = self._opened(monty).checkout(
@@ -140,8 +149,8 @@ class Sandbox:
                 return self._pool
             pool: pydantic_monty.Monty = monty.Monty(
                 max_processes=self._at_once,
-                checkout_timeout=CHECK_S,
-                request_timeout=CHECK_S,
+                request_timeout=STEP_S,
+                feed_duration_limit_grace=2 * TYPE_CHECK_S,  # the check is none of its steps
                 max_checkouts_per_worker=CHECKOUTS,
             )
             self._pool = pool.__enter__()
@@ -189,7 +198,7 @@ class ProgramProcess:
             group: monty.ClassInstance(_Group(), id=id, class_type=kind)
             for id, group in self._groups.items()
         }
-        return self._next(
+        return self._next_in_time(
             lambda: self._session.feed_start(
                 f"{BEGIN}\n{program}",
                 inputs=inputs,
@@ -229,6 +238,25 @@ class ProgramProcess:
         """Give the worker back, once the step that is under way is over."""
         with self._turn:
             self._session.__exit__(None, None, None)
+
+    def _next_in_time(self, check: Callable[[], Any]) -> Step:
+        """The verdict of the type checker. It knows no deadline: at ours its worker is ended."""
+        late, pid = Event(), self._session.worker_pid
+
+        def end() -> None:
+            late.set()
+            if pid:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+        timer = Timer(TYPE_CHECK_S, end)
+        timer.start()
+        try:
+            step = self._next(check)
+        finally:
+            timer.cancel()
+            timer.join()  # from here on it ends nothing
+        return Failed("program_limit", _TOO_HARD) if late.is_set() else step
 
     def _next(self, go: Callable[[], Any]) -> Step:
         """Go on to the next step that somebody has to know of."""

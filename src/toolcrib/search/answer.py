@@ -17,7 +17,7 @@ from toolcrib.model import (
     Query,
     Ranking,
 )
-from toolcrib.names import name_stems
+from toolcrib.names import is_called, name_stems
 from toolcrib.search.confidence import LOW, confidence_level
 from toolcrib.search.pipeline import Search, SearchTrace
 from toolcrib.search.query_syntax import (
@@ -182,7 +182,8 @@ def _named(name: str, search: Search) -> list[str]:
     visible = {id: search.entries[id] for id in search.view.named(fold(name)) if search.sees(id)}
     exact = [id for id in visible if id == name]
     bare = [id for id, entry in visible.items() if entry.bare == name]
-    return exact or bare or list(visible)
+    called = [id for id, entry in visible.items() if is_called(name, entry)]
+    return exact or bare or called or list(visible)
 
 
 def _required(query: Query, search: Search, parts: tuple[str, ...], rest: str) -> Answer:
@@ -228,7 +229,7 @@ def _pattern(query: Query, search: Search, pattern: str) -> Answer:
         return Answer(
             query.text, note=f"The pattern cannot be used: {error}. Use plain words instead."
         )
-    named = {name for name in _names(search) if fits(name)}
+    named = {name for name in _names(search) if fits(name) or fits(search.entries[name].bare)}
     in_text = [
         Match(entry.name, 0.5)
         for entry in _visible(search)
@@ -238,8 +239,10 @@ def _pattern(query: Query, search: Search, pattern: str) -> Answer:
 
 
 def _nothing_fits(query: Query, search: Search) -> Answer:
-    near = nearest_names(query.text[:ONE_LINE], _names(search), limit=MOST_NEAREST)
-    note = "Nothing fits. Say it in other words, or look at the nearest names."
+    word = query.text.strip()[:ONE_LINE]
+    is_word = len(word.split()) == 1  # what is like a sentence by its letters is noise
+    near = nearest_names(word, _names(search), limit=MOST_NEAREST) if is_word else ()
+    note = "Nothing fits. Say it in other words, or look at what there is."
     return _with_names(Answer(query.text, nearest=near, note=note), search)
 
 
@@ -249,7 +252,8 @@ def _with_names(answer: Answer, search: Search) -> Answer:
     sizes = visible_sizes(groups, search.hidden)
     names: dict[str, tuple[str, ...]] = {}
     for entry in _visible(search) if sum(sizes.values()) <= MOST_NAMES else ():
-        names[_namespace(entry)] = (*names.get(_namespace(entry), ()), entry.name)
+        own = entry.bare if entry.kind == "tool" else entry.name
+        names[_namespace(entry)] = (*names.get(_namespace(entry), ()), own)
     return replace(answer, namespaces=namespaces(groups, sizes), names=names)
 
 

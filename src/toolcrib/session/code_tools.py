@@ -174,7 +174,7 @@ def _lines(
     found: SearchResult, signatures: "Mapping[str, ToolSignature]"
 ) -> Iterator[tuple[str, ...]]:
     """Each line, with what may stand for it where it does not fit. A hit is told once."""
-    listed: set[str] = set()
+    listed, said = set[str](), set[str]()
     leading = leading_names(found.answers)
     for answer in found.answers:
         new = [hit for hit in answer if hit.name not in listed]
@@ -187,7 +187,7 @@ def _lines(
             of_group = [hit for hit in usable if signatures[hit.name].group == group]
             for hit in of_group:
                 yield _stub(hit, signatures[hit.name], whole=hit.name in leading)
-        yield from ((line,) for line in [*others, *way_on(answer)])
+        yield from ((line,) for line in [*others, *way_on(answer, said)])
 
 
 def _heading(answer: Answer, *, among: int) -> list[str]:

@@ -20,7 +20,12 @@ from typing import NamedTuple, cast
 from toolcrib.access import GroupJudge, Scope, why_barred
 from toolcrib.model import Entry, EntryGroups, EntryTraits, ToolInfo
 from toolcrib.names import PatternIndex, any_grants
-from toolcrib.session.deferred_summary import is_smaller_than_stub, summarize_deferred
+from toolcrib.session.deferred_summary import (
+    index_deferred,
+    is_smaller_than_stub,
+    stub,
+    summarize_deferred,
+)
 from toolcrib.session.policy import Deferral
 from toolcrib.session.search_tool import RUN_TOOL_NAME, SEARCH_TOOL_NAMES
 
@@ -80,7 +85,7 @@ class Planner:
         """Those that are shown whole at any size."""
         if traits.required or traits.defer == "never":
             return frozenset(offered)
-        patterns = self._never.granting(traits) if self._never else frozenset[str]()
+        patterns = self._never.about(traits) if self._never else frozenset[str]()
         stubs = self.deferral.style == "stub"
         if not patterns and not stubs:
             return frozenset()
@@ -187,11 +192,32 @@ class DeferralPlan:
         """The deferred tools by the names that models see; a definition is read when it is got."""
         return DeferredTools(self)
 
+    def shown_behind_core(self, revealed: Iterable[str]) -> tuple[ToolInfo, ...]:
+        """Those of the deferred tools that are listed too: the revealed ones, in their order.
+
+        With the style `stub` all of them in the order of `deferred`, each a stub unless revealed.
+        """
+        deferred = self.deferred_by_name
+        found = {name: deferred[name] for name in revealed if name in deferred}
+        if self.planner.deferral.style != "stub":
+            return tuple(found.values())
+        return tuple(found.get(each.name, each) for each in self._stubs)
+
+    @cached_property
+    def _stubs(self) -> tuple[ToolInfo, ...]:
+        return tuple(map(stub, self.deferred_tools))
+
     def summary(self, budget: int) -> str:
-        """What is deferred, by source, within so many tokens; written once."""
+        """What is deferred, by source, within so many tokens; written once.
+
+        With the style `index` each tool in a line, if that takes a tenth of the window or less.
+        """
         if budget not in self._summaries:
             waiting = {traits: self._waiting_in(traits) for traits in self.plans}
-            self._summaries[budget] = summarize_deferred(waiting, self.groups.entries, budget)
+            deferral, entries = self.planner.deferral, self.groups.entries
+            indexed = self.deferred if deferral.style == "index" else ()
+            index = index_deferred(indexed, deferral.context_window // 10)
+            self._summaries[budget] = index or summarize_deferred(waiting, entries, budget)
         return self._summaries[budget]
 
     def defers(self, name: str) -> bool:

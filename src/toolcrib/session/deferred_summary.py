@@ -1,14 +1,14 @@
 """What a model reads about the tools that it is not shown.
 
-`note` says how to get at them, `summarize_deferred` what there is, and `stub` is a tool that is
-listed without its parameters.
+`note` says how to get at them, `summarize_deferred` what there is, `index_deferred` the same with a
+line for each, and `stub` is a tool that is listed without its parameters.
 
 All of it depends on the catalog alone. A reveal changes none of it, so that a provider's cache
 holds.
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -16,10 +16,14 @@ from toolcrib.model import Entry, EntryTraits, JsonObject, ToolInfo
 from toolcrib.session.search_tool import RUN_TOOL_NAME, SEARCH_TOOL_NAME
 from toolcrib.text import most_tokens
 
-DeferStyle = Literal["hidden", "stub", "code"]
+DeferStyle = Literal["hidden", "index", "stub", "code"]
 
 STUB_SCHEMA: JsonObject = {"type": "object", "description": f"Call {SEARCH_TOOL_NAME} first."}
 HEADER = f"Tools that wait to be found with `{SEARCH_TOOL_NAME}`, by where they come from:"
+INDEX_HEADER = (
+    f"Tools that wait to be loaded with `{SEARCH_TOOL_NAME}`, by `select:NAME` or in words:"
+)
+ONE_LINE = 100
 
 _NOTES: Mapping[DeferStyle, str] = {
     "hidden": (
@@ -42,7 +46,7 @@ _NAMES_A_GROUP = (1_000_000, 32, 16, 8, 4, 2, 0)
 
 def note(style: DeferStyle) -> str:
     """How to get at deferred tools, for the system prompt."""
-    return _NOTES[style]
+    return _NOTES.get(style, _NOTES["hidden"])
 
 
 def summarize_deferred(
@@ -59,7 +63,7 @@ def summarize_deferred(
 
     def own_names(owner: str) -> Sequence[str]:
         some = ((each.source_id or "", name) for each in owners[owner] for name in groups[each])
-        return [_plain(entries[name].bare) for _, name in sorted(some)]
+        return [entries[name].bare for _, name in sorted(some)]
 
     sizes = {owner: sum(len(groups[each]) for each in owners[owner]) for owner in sorted(owners)}
     return listing(sizes, own_names, budget, HEADER) if sizes else ""
@@ -78,7 +82,7 @@ def listing(
         separators = 2 * sum(min(size, most) for size in sizes.values())
         if most_tokens(bare + " " * separators) > budget:
             continue
-        names = names or {group: names_of(group) for group in sizes}
+        names = names or {group: [*map(_plain, names_of(group))] for group in sizes}
         lines = {each: _line(each, size, names[each], most) for each, size in sizes.items()}
         if most_tokens(text := _written(header, lines)) <= budget:
             return text
@@ -106,9 +110,16 @@ def _largest(sizes: Mapping[str, int], budget: int, header: str) -> str:
     return text
 
 
-def _plain(name: str) -> str:
-    """A stranger's name on one line, and not without end."""
-    return " ".join(name.split())[:64]
+def index_deferred(entries: Iterable[Entry], budget: int) -> str:
+    """Each deferred tool by its name, with what it does; "" if that takes more than the budget."""
+    lines = [f"- {each.name}: {_plain(each.description, ONE_LINE)}" for each in entries]
+    text = "\n".join([INDEX_HEADER, *lines])
+    return text if lines and most_tokens(text) <= budget else ""
+
+
+def _plain(text: str, most: int = 64) -> str:
+    """A stranger's words on one line, and not without end."""
+    return " ".join(text[: most * 8].split())[:most]
 
 
 def stub(tool: ToolInfo) -> ToolInfo:

@@ -68,6 +68,7 @@ class Host:
     search, call   as this caller; so are the next two
     run, resume    a program
     signatures     tools as the functions of programs, by name; not what this caller may not call
+    of_request     the tools of this request alone, by name
     means          the entry of the pool that a call of this name would reach; None if it would
                    reach none, or a tool of the request alone
     question       what a person would be asked before this call; None if nobody would be
@@ -83,6 +84,7 @@ class Host:
     run: RunProgram
     resume: RunProgram
     signatures: "Callable[[Iterable[str]], Mapping[str, ToolSignature]]"
+    of_request: Callable[[], Mapping[str, Entry]]
     means: Callable[[str], Entry | None]
     question: Callable[[str, JsonObject | str], ApprovalRequest | None]
     asks: Callable[[str], bool]

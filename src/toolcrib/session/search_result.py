@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import cast
 
 from toolcrib.model import (
+    ASKS,
     CALLABLE_STATES,
     Answer,
     Confidence,
@@ -113,13 +114,13 @@ class SearchResult:
         header = [CALLABLE_NOW] if by_name else []
         if len(self.answers) == 1:
             [only] = self.answers
-            yield from [*how_sure(only), *header, *_answer_lines(only, by_name, read)]
+            yield from [*how_sure(only), *header, *_answer_lines(only, by_name, read, set())]
             return
         yield from header
-        listed: set[str] = set()
+        listed, said = set[str](), set[str]()
         for answer in self.answers:
             yield query_line(answer)
-            yield from [*how_sure(answer), *_answer_lines(answer, by_name, read, listed)]
+            yield from [*how_sure(answer), *_answer_lines(answer, by_name, read, said, listed)]
             listed |= {hit.name for hit in answer}
 
     def _schemas(self, before: list[str], budget: int) -> list[str]:
@@ -200,9 +201,13 @@ def how_sure(answer: Answer) -> list[str]:
 
 
 def _answer_lines(
-    answer: Answer, tools: Mapping[str, ToolInfo], read: str, listed: Collection[str] = ()
+    answer: Answer,
+    tools: Mapping[str, ToolInfo],
+    read: str,
+    said: set[str],
+    listed: Collection[str] = (),
 ) -> Iterator[str]:
-    """One answer: its hits that are not `listed` yet, hints, and the way on."""
+    """One answer: its hits that are not `listed` yet, hints, and the way on: see `way_on`."""
     new = [hit for hit in answer if hit.name not in listed]
     callable_now = [hit for hit in new if hit.name in tools]
     others = [hit for hit in new if hit.name not in tools]
@@ -212,11 +217,17 @@ def _answer_lines(
     if not new and len(answer.hits) == 1:
         yield f"- {answer[0].name}, as above"
     yield from _often_with(answer)
-    yield from way_on(answer)
+    yield from way_on(answer, said)
 
 
-def way_on(answer: Answer) -> Iterator[str]:
-    """What to do about what was not found."""
+def way_on(answer: Answer, said: set[str]) -> Sequence[str]:
+    """What to do about what was not found: what is not `said` yet for another query, and now is."""
+    lines = [line for line in _way_on(answer) if line not in said]
+    said.update(lines)
+    return lines
+
+
+def _way_on(answer: Answer) -> Iterator[str]:
     for name, near in answer.missing.items():
         yield f"- no {_one_line(name)!r}; nearest: {', '.join(near) or 'none'}"
     if answer.nearest:
@@ -227,8 +238,7 @@ def way_on(answer: Answer) -> Iterator[str]:
     elif answer.namespaces:
         sizes = (f"{name} ({size})" for name, size in answer.namespaces.items())
         yield f"What there is: {', '.join(sizes)}"
-    if answer.note:
-        yield answer.note
+    yield from answer.note.splitlines()
     yield from map(str, answer.unavailable)
 
 
@@ -245,7 +255,7 @@ def hit_line(hit: Hit, tool: ToolInfo | None, read: str) -> str:
     """One hit: its signature if there is a tool, what it is, what stands in its way."""
     head = signature(hit.name, tool.parameters) if tool else hit.name
     kind = hit.kind if hit.kind != "tool" else ""
-    facts = [kind, hit.permission_kind, _obstacle(hit, tool, read)]
+    facts = [kind, hit.permission_kind, ASKS if hit.asks else "", _obstacle(hit, tool, read)]
     return f"- {head} [{', '.join(filter(None, facts))}] {_one_line(hit.description)}".rstrip()
 
 

@@ -12,8 +12,9 @@ after that search, and not before it.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import TypeVar, cast
 
+from toolcrib.api_arguments import several
 from toolcrib.execute import ApprovalRequest, Approver, CallRefused
 from toolcrib.model import (
     Call,
@@ -36,7 +37,7 @@ from toolcrib.session.code_tools import (
     read_run_request,
 )
 from toolcrib.session.deferral_plan import DeferralPlan
-from toolcrib.session.deferred_summary import DeferStyle, note, stub
+from toolcrib.session.deferred_summary import DeferStyle, note
 from toolcrib.session.host import Host
 from toolcrib.session.policy import SessionOptions
 from toolcrib.session.prefetch import (
@@ -93,7 +94,7 @@ class Session:
 
     @property
     def style(self) -> DeferStyle:
-        """How deferred tools are shown: hidden, listed as stubs, or called in programs alone."""
+        """How deferred tools are shown: hidden, in a line each, as stubs, or in programs alone."""
         return self._options.style
 
     @property
@@ -109,12 +110,8 @@ class Session:
         revealed. With the style `code`: core, the search tool, `tool_run`. While the catalog stays
         as it is, a reveal changes nothing that stands before it.
         """
-        stable, revealed = self.stable_tools(), self.revealed_tools()
-        if self.style != "stub":
-            return (*stable, *revealed)
-        names = {tool.name for tool in revealed}
-        deferred = self._plan.deferred_tools
-        return (*stable, *(tool if tool.name in names else stub(tool) for tool in deferred))
+        revealed = () if self.style == "code" else self._reveals.names()
+        return (*self.stable_tools(), *self._plan.shown_behind_core(revealed))
 
     def stable_tools(self) -> tuple[ToolInfo, ...]:
         """Core and search tool, in code mode `tool_run` too: what no reveal changes.
@@ -122,15 +119,18 @@ class Session:
         It is the beginning of `active_tools`. What a provider should cache ends with its last.
         """
         plan = self._list()
-        return (*plan.core_tools, *self._own_tools(plan))
+        return (*self._core(plan), *self._own_tools(plan))
 
     def core_tools(self) -> tuple[ToolInfo, ...]:
-        """What is always shown whole, by source and name; every tool where nothing is deferred."""
-        return self._list().core_tools
+        """What is always shown whole, by source and name; every tool where nothing is deferred.
+
+        The tools of this request come last; see `per_request_tools`.
+        """
+        return self._core(self._list())
 
     @property
     def core_names(self) -> tuple[str, ...]:
-        """The names of `core_tools`, in their order; no definition is read for them."""
+        """The names of `core_tools` but for those of this request; no definition is read."""
         return self._list().core_names
 
     def revealed_tools(self) -> tuple[ToolInfo, ...]:
@@ -141,8 +141,9 @@ class Session:
         """
         if self.style == "code":
             return ()
-        deferred = self._plan.deferred_by_name
-        return tuple(deferred[name] for name in self._reveals.names() if name in deferred)
+        deferred, own = self._plan.deferred_by_name, self._host.of_request()
+        names = (name for name in self._reveals.names() if name not in own)
+        return tuple(deferred[name] for name in names if name in deferred)
 
     def deferred_tools(self) -> tuple[ToolInfo, ...]:
         """All that waits for a search, revealed by now or not, by source and name.
@@ -166,8 +167,8 @@ class Session:
         call, or what cannot be called now. An empty query browses, and reveals nothing; nor does
         any in code mode.
         """
-        of_kinds = frozenset(kinds)
-        asked = all_queries(query, queries)
+        of_kinds = frozenset(several(kinds, "kinds=", Kind))
+        asked = all_queries(query, several(queries, "queries="))
         answers = tuple(self._host.search(Query(each, limit, of_kinds)) for each in asked)
         names = to_reveal(
             answers,
@@ -177,7 +178,7 @@ class Session:
             tokens=self._options.reveal_tokens,
         )
         revealed = self._reveals.add(names) if names else ()
-        active = {tool.name: tool for tool in (*self._plan.core_tools, *self.revealed_tools())}
+        active = {tool.name: tool for tool in (*self._core(self._plan), *self.revealed_tools())}
         return SearchResult.of(answers, active.get, revealed)
 
     def prefetch(self, message: str) -> tuple[ToolInfo, ...]:
@@ -200,7 +201,7 @@ class Session:
 
         A message that has shown none is not among them.
         """
-        shown = self._prefetcher.shown_by(messages)
+        shown = self._prefetcher.shown_by(several(messages, "prefetched()"))
         return {message: self._shown(names) for message, names in shown.items()}
 
     async def call(  # noqa: PLR0913 - what a call may have, each by its name
@@ -314,7 +315,8 @@ class Session:
         Among the names may stand what the user wrote. A message shows in its place what it has
         shown before. With `prefetch` True the newest one is prefetched too, with False none counts.
         """
-        self._newest = self._prefetcher.see(list(names), self._plan, prefetch=prefetch)
+        seen = several(names, "see()", str | UserMessage)
+        self._newest = self._prefetcher.see(seen, self._plan, prefetch=prefetch)
 
     def compacted(self, names: Collection[str | UserMessage]) -> None:
         """Forget all reveals but those of these names, which are still in the conversation.
@@ -322,7 +324,8 @@ class Session:
         What a message of the user among them has shown stays too. The conversation counts as short
         again; see `used`.
         """
-        self._reveals.keep(self._prefetcher.kept(names))
+        kept = several(names, "compacted()", str | UserMessage)
+        self._reveals.keep(self._prefetcher.kept(kept))
         if self._options.keep_called:
             self._reveals.set_tokens(ConversationTokens())
 
@@ -401,6 +404,11 @@ class Session:
         if self._options.keep_called and is_new:
             self._reveals.set_tokens(length._replace(at_listing=length.now))
         return plan
+
+    def _core(self, plan: DeferralPlan) -> tuple[ToolInfo, ...]:
+        own = self._host.of_request()
+        tools = (cast("ToolInfo", entry.capability) for entry in own.values())
+        return (*(tool for tool in plan.core_tools if tool.name not in own), *tools)
 
     def _own_tools(self, plan: DeferralPlan) -> tuple[ToolInfo, ...]:
         """The search tool, if there is one, and what else is ours."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args, get_origin
 
 import platformdirs
 
@@ -149,7 +149,7 @@ class Settings(Section):
         check=_is_trigger,
         description="When tools wait for a search. `on`: always. `auto:N`: if their definitions"
         " take N % of the context window. `conversation:N`: once the conversation"
-        " takes N % of it. `off`: never.",
+        " takes N % of it. `off`: never. The gateway goes by it too, where its mode is `auto`.",
     )
     search: SearchSettings = SearchSettings()
     embed: EmbedSettings = EmbedSettings()
@@ -286,18 +286,24 @@ def check_keys(
         if key not in section.keys:
             if remedy := REMOVED.get(inside + key):
                 raise ConfigError(f"{where}{key!r} is no longer a setting: {remedy}")
-            near = _nearest(key)
+            near = _nearest(key, {name: inside + name for name in section.keys})
             raise ConfigError(f"{where}there is no setting {key!r}; the nearest is {near!r}")
-        inner = section.keys[key].type
-        if isinstance(value, dict) and isinstance(inner, type) and issubclass(inner, Section):
-            values_inside = cast("dict[str, Any]", value)
-            check_keys(values_inside, inner, f"{where}[{key}] ", f"{inside}{key}.")
+        kind, parts = section.keys[key].type, {key: value}
+        if get_origin(kind) is Mapping and isinstance(value, dict):  # profiles, by their names
+            named = cast("dict[str, Any]", value)
+            kind, parts = get_args(kind)[1], {f"{key}.{name}": named[name] for name in named}
+        for name, each in parts.items():
+            if isinstance(each, dict) and isinstance(kind, type) and issubclass(kind, Section):
+                check_keys(
+                    cast("dict[str, Any]", each), kind, f"{where}[{name}] ", f"{inside}{name}."
+                )
 
 
-def _nearest(key: str) -> str:
+def _nearest(key: str, inside: Mapping[str, str]) -> str:
     """The setting most alike by the last part of its key, or the section by its name."""
     by_name = {each.key.rpartition(".")[2]: each.key for each in documented()}
     by_name |= {name: name for name in Settings.keys}
+    by_name |= inside
     return by_name[get_close_matches(key, by_name, n=1, cutoff=0.0)[0]]
 
 

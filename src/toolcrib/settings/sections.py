@@ -163,10 +163,10 @@ class ApprovalSettings(Section):
         " allow` and `toolcrib deny` come before these.",
     )
     elicitation: Literal["all", "local", "none"] = setting(
-        default="all",
+        default="local",
         description="Which clients of the gateway are asked by elicitation, before the operator is "
-        "asked. `all`: all that can be. `local`: clients of your own user. `none`: no "
-        "client.",
+        "asked. `local`: clients of your own user, which connect without a key. `all`: those "
+        "with a key or token too, so that whoever makes a call may approve it. `none`: no client.",
     )
     wait_s: float = setting(
         default=30.0,
@@ -205,8 +205,8 @@ class ProgramSettings(Section):
     at_once: int = setting(
         default=8,
         gt=0,
-        description="How many programs run side by side. Each has a process of its own; others"
-        " wait for one.",
+        description="How many programs run side by side, of one caller at most half. Each has a"
+        " process of its own; others wait for one.",
     )
     timeout_s: float = setting(
         default=300.0,
@@ -362,10 +362,11 @@ class SessionSettings(Section):
     never_defer: tuple[str, ...] = setting(
         default=(), description="Names or patterns of tools that are never deferred."
     )
-    style: Literal["hidden", "stub", "code"] = setting(
+    style: Literal["hidden", "index", "stub", "code"] = setting(
         default="hidden",
-        description="How a deferred tool is shown. `hidden`: not at all. `stub`: by name and "
-        "description only. `code`: not at all, and programs of the model call it; all tools wait"
+        description="How a deferred tool is shown. `hidden`: not at all. `index`: in a line of the"
+        " system prompt, with what it does. `stub`: in the list, by name and description only."
+        " `code`: not at all, and programs of the model call it; all tools wait"
         " that may.",
     )
     auto_reveal: bool = setting(
@@ -434,6 +435,12 @@ class ProfileSettings(Section):
         default=(), description="Names or patterns of tools that are always listed."
     )
     mode: GatewayMode = setting(default="auto", description="As `gateway.mode`, for this profile.")
+    context_window: int | None = setting(
+        default=None,
+        gt=0,
+        description="The context window of its clients in tokens, which `tool_search` goes by."
+        " Without it `session.context_window`.",
+    )
     approval: ServerApproval | None = setting(
         default=None, description="As `approval.servers`, for this profile."
     )

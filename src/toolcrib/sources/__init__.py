@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.declaration_file import parse_yaml
     from toolcrib.sources.definition import Definition, permission_from
     from toolcrib.sources.function import ToolFacts, tool
+    from toolcrib.sources.function_call import injecting
     from toolcrib.sources.function_source import FunctionSource
     from toolcrib.sources.modules import add_module, public_functions
     from toolcrib.sources.protocol import (
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
         WatchableSource,
     )
     from toolcrib.sources.settings_sources import SettingsSources, sources_from_settings
+    from toolcrib.sources.signature import injection
     from toolcrib.sources.skills import read_skill_file, skill_files
     from toolcrib.sources.text_file import read_text_file
     from toolcrib.sources.tools_yaml import declare_tools
@@ -56,6 +58,7 @@ else:
             "declaration_file": ("parse_yaml",),
             "definition": ("Definition", "permission_from"),
             "function": ("ToolFacts", "tool"),
+            "function_call": ("injecting",),
             "function_source": ("FunctionSource",),
             "modules": ("add_module", "public_functions"),
             "protocol": (
@@ -66,6 +69,7 @@ else:
                 "WatchableSource",
             ),
             "settings_sources": ("SettingsSources", "sources_from_settings"),
+            "signature": ("injection",),
             "skills": ("read_skill_file", "skill_files"),
             "text_file": ("read_text_file",),
             "tools_yaml": ("declare_tools",),
@@ -84,6 +88,8 @@ __all__ = [
     "WatchableSource",
     "add_module",
     "declare_tools",
+    "injecting",
+    "injection",
     "parse_yaml",
     "permission_from",
     "public_functions",

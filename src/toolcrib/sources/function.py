@@ -4,6 +4,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -15,12 +16,15 @@ from typing import (
     TypeVar,
     Unpack,
     cast,
-    get_args,
+    get_origin,
+    get_type_hints,
     overload,
 )
 
+from toolcrib.api_arguments import check, several
 from toolcrib.errors import DeclarationError
 from toolcrib.model import Defer, PermissionKind, ToolInfo
+from toolcrib.text import list_nearest
 
 if TYPE_CHECKING:
     from toolcrib.sources.signature import Signature
@@ -29,11 +33,6 @@ F = TypeVar("F", bound=Callable[..., object])
 
 _FACTS = "__toolcrib__"
 _PLATFORMS = {"darwin": "macos", "win32": "windows"}
-_WORDS: Mapping[str, tuple[str | None, ...]] = {
-    "permission_kind": get_args(PermissionKind),
-    "defer": get_args(Defer),
-    "approval": ("ask", None),
-}
 
 
 class ToolFacts(TypedDict, total=False):
@@ -117,11 +116,12 @@ def function_from(fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> Func
 
     if not callable(fn):
         raise DeclarationError(f"{fn!r:.80} is not a function; pass functions one by one")
-    docstring = parse_docstring(inspect.getdoc(fn))
+    written = _written(fn)
+    docstring = parse_docstring(inspect.getdoc(written))
     signature = signature_of(fn, docstring.parameters)
-    name = getattr(fn, "__name__", "")
-    plain = ToolInfo(name=name, description=docstring.summary, parameters=signature.schema)
-    info = with_facts(with_facts(plain, **facts_of(fn)), **facts)
+    name = getattr(written, "__name__", "")
+    plain = ToolInfo(name=name, description=docstring.description, parameters=signature.schema)
+    info = with_facts(with_facts(plain, **facts_of(written)), **facts)
     if info.name in {"", "<lambda>"}:
         raise DeclarationError(f"{fn!r} has no name of its own; give it one with name=")
     return Function(fn, info, signature)
@@ -143,7 +143,7 @@ def module_of(fn: Callable[..., object]) -> str:
 
     "" where nobody can say.
     """
-    name = getattr(fn, "__module__", None) or ""
+    name = getattr(_written(fn), "__module__", None) or ""
     if name != "__main__":
         return name
     file = getattr(sys.modules.get(name), "__file__", None)
@@ -160,12 +160,25 @@ def with_facts(info: ToolInfo, **facts: Unpack[ToolFacts]) -> ToolInfo:
 
     Raises `DeclarationError` for a value that a fact cannot have.
     """
-    for key, words in _WORDS.items():
-        if key in facts and facts[key] not in words:
-            near = ", ".join(map(str, words))
-            raise DeclarationError(f"{info.name}: {key}={facts[key]!r} is none of: {near}")
-    tags = tuple(facts.get("tags", info.tags))
-    platforms = tuple(facts.get("platforms", info.platforms))
-    often_with = tuple(facts.get("often_with", info.often_with))
-    lists = {"tags": tags, "platforms": platforms, "often_with": often_with}
+    hints, lists = _hints(), dict[str, tuple[str, ...]]()
+    for key, given in facts.items():
+        where = f"{info.name}: {key}="
+        if key not in hints:
+            near = list_nearest(key, list(hints))
+            raise DeclarationError(f"{where} says nothing about a tool; nearest: {near}")
+        if get_origin(hints[key]) is Sequence:
+            lists[key] = several(cast("Sequence[str]", given), where, error=DeclarationError)
+        else:
+            check(given, hints[key], where, error=DeclarationError)
     return replace(info, **{**facts, **lists})
+
+
+def _written(fn: Callable[..., object]) -> Callable[..., object]:
+    """The function that somebody wrote: of a `functools.partial` the one that it calls."""
+    return cast("Callable[..., object]", fn.func) if isinstance(fn, partial) else fn
+
+
+@cache
+def _hints() -> Mapping[str, object]:
+    """The type of each fact."""
+    return get_type_hints(ToolFacts)

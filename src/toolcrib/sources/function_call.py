@@ -6,14 +6,44 @@ Whoever lists functions needs none of this: it is loaded by the first call.
 import asyncio
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from inspect import Parameter
+from operator import attrgetter
 
 from pydantic import TypeAdapter
 
+from toolcrib.errors import BadArguments
 from toolcrib.model import CallContext, CallError, Json, Outcome
 from toolcrib.system import DEADLINE_PASSED, run_in_thread
 
 _ANYTHING = TypeAdapter(object)
+_FILL: ContextVar[Callable[[Parameter], object]] = ContextVar(
+    "toolcrib_fill", default=attrgetter("default")
+)
+
+
+@contextmanager
+def injecting(fill: Callable[[Parameter], object]) -> Generator[None]:
+    """Have the injected parameters of functions filled in so, in this context, as long as it lasts.
+
+    `fill` gives the default of a parameter that it has no value for.
+    """
+    token = _FILL.set(fill)
+    try:
+        yield
+    finally:
+        _FILL.reset(token)
+
+
+def injected_values(name: str, parameters: Mapping[str, Parameter]) -> Mapping[str, object]:
+    """What the framework fills in. Raises `BadArguments` where it fills in nothing."""
+    values = {key: _FILL.get()(parameter) for key, parameter in parameters.items()}
+    if missing := [key for key, value in values.items() if value is Parameter.empty]:
+        remedy = "call it in a graph with Toolcrib's middleware, with these in its context"
+        raise BadArguments(f"{name}: LangChain fills in {', '.join(missing)}; {remedy}")
+    return values
 
 
 async def run_function(run: Callable[[], object], context: CallContext) -> Outcome:

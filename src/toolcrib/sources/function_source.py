@@ -68,14 +68,19 @@ class FunctionSource:
     """Holds functions, by name, in the order in which they were added.
 
     `named_by` is "program" for functions that the program itself adds; see `Capability`.
+    `exchanges`: a function that is defined anew, as when a cell of a notebook is run again, takes
+    the place of its former self.
     `links` has each declared link, from a tool to a name, and where it was declared. `mistakes` are
     the problems of declarations that were left out.
     """
 
     kind: SourceKind = "builtin"
 
-    def __init__(self, id: str | None = None, *, named_by: NamedBy = "") -> None:
+    def __init__(
+        self, id: str | None = None, *, named_by: NamedBy = "", exchanges: bool = False
+    ) -> None:
         self.id = id
+        self._exchanges = exchanges
         self._named_by: NamedBy = named_by
         self.links: dict[tuple[str, str], str] = {}
         self.mistakes: list[str] = []
@@ -108,23 +113,36 @@ class FunctionSource:
 
     def put_all(self, functions: Sequence[Function]) -> tuple[ToolInfo, ...]:
         """Add all of these, or none of them; raises as `put`."""
-        added: list[ToolInfo] = []
+        before = dict(self._functions)
         try:
-            for function in functions:
-                added.append(self.put(function))  # noqa: PERF401 - what came before a mistake counts
+            return tuple([self.put(function) for function in functions])
         except NameTaken:
-            for each in added:
-                self.remove(each.name)
+            self._functions = before
+            for function in functions:
+                self._changed.append(function.info.name)
             raise
-        return tuple(added)
 
     def put(self, function: Function) -> ToolInfo:
         """Add one function that was read before. Raises `NameTaken`, for a name of ours too."""
         name = function.info.name
         if name in RESERVED_NAMES:
             raise NameTaken(reserved_message(name))
-        if name in self._functions:
+        former = self._functions.get(name)
+        if former and not (self._exchanges and _is_same(former.run, function.run)):
             raise NameTaken(f"there is a tool {name!r} here; add this one with another name=")
+        return self._put(function)
+
+    def replace(self, fn: Callable[..., object], **facts: Unpack[ToolFacts]) -> ToolInfo:
+        """Put a function in the place of the one that has its name.
+
+        Raises `UnknownTool` if there is none, and `DeclarationError` as `function_from` does.
+        """
+        function = function_from(fn, **facts)
+        self._function(function.info.name)
+        return self._put(function)
+
+    def _put(self, function: Function) -> ToolInfo:
+        name = function.info.name
         info = replace(
             function.info,
             source_id=self.id,
@@ -145,6 +163,11 @@ class FunctionSource:
             raise NameTaken(f"it is described already, at {first} keep one of the two")
         self._described[name] = description
         return self._apply_description(name) if name in self._functions else None
+
+    def names_of(self, what: object) -> list[str]:
+        """The names of the tools that this names, or of the function that it is; None: of all."""
+        tools = self._functions.items()
+        return [name for name, each in tools if what is None or what in (name, each.run)]
 
     def remove(self, name: str) -> None:
         """Take one tool away. Raises `UnknownTool`."""
@@ -183,9 +206,13 @@ class FunctionSource:
             bound = function.signature.bind(call.arguments)
         except BadArguments as error:
             raise BadArguments(f"{call.name}: {error}") from None
-        from toolcrib.sources.function_call import run_function  # noqa: PLC0415 - with asyncio
+        from toolcrib.sources.function_call import (  # noqa: PLC0415 - with asyncio
+            injected_values,
+            run_function,
+        )
 
-        run = partial(function.run, *bound.by_position, **bound.by_name)
+        injected = injected_values(call.name, function.signature.injected)
+        run = partial(function.run, *bound.by_position, **bound.by_name, **injected)
         return await run_function(run, context)
 
     def _module(self, function: Function) -> str:
@@ -208,3 +235,15 @@ class FunctionSource:
             nearby = f" Nearest: {', '.join(near)}." if near else ""
             raise UnknownTool(f"no tool {name!r} here; search for it first.{nearby}")
         return self._functions[name]
+
+
+def _is_same(former: Callable[..., object], now: Callable[..., object]) -> bool:
+    """Whether both are the same function of a module, or method of an object.
+
+    A function within another is never: each call of the outer one makes one of the same name.
+    """
+    one, other = (
+        (getattr(fn, "__module__", None), getattr(fn, "__qualname__", "<>")) for fn in (former, now)
+    )
+    owners = getattr(former, "__self__", None), getattr(now, "__self__", None)
+    return one == other and "<" not in one[1] and owners[0] is owners[1]

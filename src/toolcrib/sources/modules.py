@@ -8,7 +8,7 @@ adds a module of its own adds every public function in it (`public_functions`).
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterator
-from inspect import isroutine
+from inspect import getdoc, isroutine
 from pathlib import Path
 from types import ModuleType
 from typing import cast
@@ -57,7 +57,7 @@ def public_functions(module: object, facts: ToolFacts) -> list[Function]:
     if not found:
         message = f"{label}: no public function is defined in it; add functions with add(...)"
         raise DeclarationError(message)
-    if mute := [each.info.name for each in found if not each.info.description]:
+    if mute := [it.info.name for it in found if not (it.info.description or getdoc(it.run))]:
         message = (
             f"{label}: {', '.join(mute)} has no docstring, so no search would find it; write one,"
             " or hide a function that is not a tool: begin its name with `_`, or leave it out of"

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -12,7 +12,12 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from toolcrib.errors import BadArguments, DeclarationError
 from toolcrib.model import JsonObject
-from toolcrib.text import did_you_mean
+
+_INJECTED = {
+    "langchain_core.tools.base.InjectedToolArg",
+    "langchain_core.tools.base._DirectlyInjectedToolArg",
+    "langchain_core.runnables.config.RunnableConfig",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +33,15 @@ class Signature:
     """The parameters of a function, as a pydantic model.
 
     A field of `model` is an ordinal whose alias is the parameter's name: so a parameter may have
-    any name, also one that means something to pydantic.
+    any name, also one that means something to pydantic. `injected` are the parameters that a
+    framework fills in, and no model.
     """
 
     model: type[BaseModel]
     schema: JsonObject
     names: tuple[str, ...]
     positional_only: frozenset[str]
+    injected: Mapping[str, Parameter]
 
     def bind(self, arguments: JsonObject) -> Bound:
         """Check and convert. Raises `BadArguments` naming every argument that does not fit."""
@@ -49,19 +56,9 @@ class Signature:
         return Bound(by_position, values | (checked.model_extra or {}))
 
     def _problem(self, kind: str, place: tuple[int | str, ...], text: str, given: object) -> str:
+        """The door tells what is missing or unknown, and what is near; this is for what is left."""
         name = ".".join(map(str, place))
-        match kind:
-            case "extra_forbidden" if name == place[0]:
-                return f"there is no parameter {name!r}; {self._remedy(name)}"
-            case "missing":
-                return f"{name!r} is missing; give it a value"
-            case _:
-                return f"{name!r}: {text}, not {given!r:.80}"
-
-    def _remedy(self, name: str) -> str:
-        if question := did_you_mean(name, self.names, at_least=70):
-            return question
-        return f"the parameters are: {', '.join(self.names)}" if self.names else "leave it out"
+        return f"{name!r}: {text}" + ("" if kind == "missing" else f", not {given!r:.80}")
 
 
 def signature_of(fn: Callable[..., object], described: Mapping[str, str]) -> Signature:
@@ -86,9 +83,23 @@ def _parameters(fn: Callable[..., object]) -> Iterator[Parameter]:
         yield parameter.replace(annotation=evaluated)
 
 
+def injection(hint: object) -> type | None:
+    """The class by which LangChain fills a parameter in, of its type; None if a model does.
+
+    Known by name: LangChain need not be there.
+    """
+    marks = [hint, get_origin(hint), *get_args(hint)]
+    for kind in (mark if isinstance(mark, type) else type(mark) for mark in marks):
+        if any(f"{base.__module__}.{base.__name__}" in _INJECTED for base in kind.__mro__):
+            return kind
+    return None
+
+
 def _read(parameters: Sequence[Parameter], described: Mapping[str, str], module: str) -> Signature:
-    named = [one for one in parameters if one.kind is not Parameter.VAR_KEYWORD]
-    config = ConfigDict(extra="forbid" if len(named) == len(parameters) else "allow")
+    injected = {one.name: one for one in parameters if injection(one.annotation)}
+    taken = [one for one in parameters if one.name not in injected]
+    named = [one for one in taken if one.kind is not Parameter.VAR_KEYWORD]
+    config = ConfigDict(extra="forbid" if len(named) == len(taken) else "allow")
     fields: dict[str, Any] = {
         _field(at): _definition(one, described.get(one.name)) for at, one in enumerate(named)
     }
@@ -99,6 +110,7 @@ def _read(parameters: Sequence[Parameter], described: Mapping[str, str], module:
         {key: value for key, value in schema.items() if key != "title"},
         tuple(one.name for one in named),
         frozenset(one.name for one in named if one.kind is Parameter.POSITIONAL_ONLY),
+        injected,
     )
 
 

@@ -159,10 +159,7 @@ class Decisions:
             self._rows.seal(db, source)
 
     def inherit(self, source: str, former: str, renew: Callable[[Decision], Decision]) -> None:
-        """File all that was decided about `former` under this source, if that is new.
-
-        Each row goes through `renew`. Nothing is left out: what was rejected stays so.
-        """
+        """As the protocol says."""
         with self._reading() as db:
             if is_filed(db, source) or not is_filed(db, former):
                 return
@@ -171,7 +168,10 @@ class Decisions:
             if not is_filed(db, source):
                 for row in rows:
                     put_row(db, renew(row)._replace(source=source))
+                which = source, former
+                db.execute("UPDATE OR REPLACE configuration SET source = ? WHERE source = ?", which)
                 self._rows.seal(db, source)
+                self._empty(db, former)
 
     def is_known(self, source: str) -> bool:
         """Whether the server was listed before, as it is configured now or otherwise."""
@@ -318,9 +318,12 @@ class Decisions:
         """Part with decisions about servers long gone; that they are known is not forgotten."""
         old = db.execute("SELECT id FROM source WHERE used < ?", (now - RETENTION_S,)).fetchall()
         for (source,) in old:
-            db.execute("DELETE FROM decision WHERE source = ?", (source,))
-            db.execute("DELETE FROM configuration WHERE source = ?", (source,))
-            self._rows.seal(db, source)
+            self._empty(db, source)
+
+    def _empty(self, db: apsw.Connection, source: str) -> None:
+        db.execute("DELETE FROM decision WHERE source = ?", (source,))
+        db.execute("DELETE FROM configuration WHERE source = ?", (source,))
+        self._rows.seal(db, source)
 
     def _shrink(self) -> None:
         """Give pages that are free back to the disk."""

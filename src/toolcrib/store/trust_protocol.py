@@ -76,10 +76,11 @@ class DecisionStore(Protocol):
         ...
 
     def inherit(self, source: str, former: str, renew: Callable[[Decision], Decision]) -> None:
-        """File all that was decided about `former` under this source, if that is not known yet.
+        """Move all that was decided about `former` to this source, if that is not known yet.
 
         Each row goes through `renew`, and its source becomes this one. Nothing is left out: what
-        was rejected stays so.
+        was rejected stays so. Nothing of `former` is left but that its server is known, so that no
+        second source inherits from it.
         """
         ...
 

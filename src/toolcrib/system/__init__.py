@@ -11,8 +11,10 @@ Every stage above may use it, and it knows none of them. Nothing here speaks MCP
     process_tree        the processes below one of ours, and the memory that they take
     pipe                lines of bounded length, the two ends of a long output, writes that wait
     event_loop          an event loop in a thread of its own; a plain function in a thread
+    fair_places         a few places that all callers share, none taking all of them
     deadline            how long a call has, and the clock that stands still while it asks
     files               plain files of bounded size; private files: locked, written in one step
+    network             which addresses are of the open internet, and which a name stands for
     memory              what nobody reaches any more is freed, and the system gets it back
     last_good_copy      what a file of the operator said when it could last be used
     daemon_folder       where the runtime files of the daemon are
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
         done_in_time,
     )
     from toolcrib.system.event_loop import BackgroundLoop, run_in_thread
+    from toolcrib.system.fair_places import FairPlaces, is_fair
     from toolcrib.system.files import (
         FileLock,
         create_private_file,
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
     )
     from toolcrib.system.last_good_copy import LastGoodCopies
     from toolcrib.system.memory import Collector, give_memory_back, have_one_heap
+    from toolcrib.system.network import addresses_of, is_public
     from toolcrib.system.pipe import (
         LONGEST_LINE,
         ByteReader,
@@ -81,6 +85,7 @@ else:
             "daemon_folder": ("RUN_FOLDER_VARIABLE", "run_folder", "run_folders"),
             "deadline": ("CallQuestions", "DEADLINE_PASSED", "DeadlineTimer", "done_in_time"),
             "event_loop": ("BackgroundLoop", "run_in_thread"),
+            "fair_places": ("FairPlaces", "is_fair"),
             "files": (
                 "FileLock",
                 "create_private_file",
@@ -96,6 +101,7 @@ else:
             ),
             "last_good_copy": ("LastGoodCopies",),
             "memory": ("Collector", "give_memory_back", "have_one_heap"),
+            "network": ("addresses_of", "is_public"),
             "pipe": (
                 "ByteReader",
                 "LONGEST_LINE",
@@ -120,6 +126,7 @@ __all__ = [
     "Collector",
     "ConnectionLimiter",
     "DeadlineTimer",
+    "FairPlaces",
     "FileLock",
     "LastGoodCopies",
     "LineReader",
@@ -127,12 +134,15 @@ __all__ = [
     "PipeLine",
     "PipeWriter",
     "ProcessInfo",
+    "addresses_of",
     "bounded_lines",
     "create_private_file",
     "done_in_time",
     "file_locked",
     "give_memory_back",
     "have_one_heap",
+    "is_fair",
+    "is_public",
     "is_running",
     "list_process_tree",
     "make_private_folder",

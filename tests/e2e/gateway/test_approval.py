@@ -86,11 +86,8 @@ def test_a_rule_counts_at_once_and_a_ticket_that_is_approved_lets_the_call_throu
     visit(door_of(gateway, way), era, doing)
 
 
-@pytest.mark.parametrize("way", ["shim", "http"])
 @pytest.mark.parametrize("era", ERAS)
-def test_the_person_at_the_client_is_asked_before_the_operator(
-    gateway: Gateway, era: str, way: str
-):
+def test_the_person_at_the_client_is_asked_before_the_operator(gateway: Gateway, era: str):
     answers = ["accept", "decline", "cancel"]
 
     async def person(_context: Any, params: ElicitRequestParams) -> ElicitResult:
@@ -101,6 +98,19 @@ def test_the_person_at_the_client_is_asked_before_the_operator(
         assert [await call() for _ in range(3)] == ["", "approval_denied", "approval_needed"]
 
     gateway.run("ask", "fake")
-    visit(door_of(gateway, way), era, doing, elicitation_callback=person)
+    visit(gateway.connect("--profile", SEARCH), era, doing, elicitation_callback=person)
     assert not answers
+    assert "mcp_fake_echo" in gateway.run("approvals")
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_whoever_comes_with_a_key_does_not_approve_their_own_calls(gateway: Gateway, era: str):
+    async def themselves(_context: Any, _params: ElicitRequestParams) -> ElicitResult:
+        return ElicitResult(action="accept")
+
+    async def doing(call: Call) -> None:
+        assert await call() == "approval_needed"
+
+    gateway.run("ask", "fake")
+    visit(gateway.http(SEARCH), era, doing, elicitation_callback=themselves)
     assert "mcp_fake_echo" in gateway.run("approvals")

@@ -5,20 +5,22 @@ import os
 import signal
 import ssl
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
 from tests.certificates import HOST, Authority
 from tests.gateway.clients import asked
-from tests.gateway.daemons import Answer, bare, parsed, request, serving, with_token
+from tests.gateway.daemons import Answer, bare, new_key, parsed, request, serving, with_token
 from tests.gateway.http.guarded import JSON, Guarded
 from tests.gateway.live_daemon import LiveDaemon
 from tests.waiting import HANG_S, until_async
 from toolcrib.errors import ConfigError
 from toolcrib.gateway import daemon as daemons
+from toolcrib.gateway.limits import ConnectionBounds
 from toolcrib.http import TrustedProxies
 
+Opened: TypeAlias = list[tuple[asyncio.StreamReader, asyncio.StreamWriter]]
 PROXIED: dict[str, Any] = {
     "bind": "0.0.0.0",
     "behind_proxy": True,
@@ -176,22 +178,51 @@ def test_the_connections_of_a_trusted_proxy_are_no_strangers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     settings = bare(gateway={**PROXIED, "trusted_proxies": ["127.0.0.1"]})
+    monkeypatch.setattr(ConnectionBounds, "of", lambda _descriptors: ConnectionBounds(8, 40, 8))
 
-    async def held(port: int) -> int:
-        """How many of many connections that say nothing are still there after one request."""
-        silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(200)]
+    async def held(port: int) -> Opened:
+        """Connections that say nothing, after one request behind them."""
+        silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(30)]
         assert (await request(port, "GET", "/health")).status == 200
         await asyncio.sleep(0)
-        left = sum(not reader.at_eof() for reader, _ in silent)
-        for _, writer in silent:
-            writer.close()
-        return left
+        return silent
+
+    def left(opened: Opened) -> int:
+        return sum(not reader.at_eof() for reader, _ in opened)
 
     async def scenario() -> None:
         async with serving(tmp_path, settings) as (daemon, _):
-            assert await held(daemon.port) == 200
+            of_proxy = await held(daemon.port)
             monkeypatch.setattr(TrustedProxies, "has", lambda _self, _peer: False)
-            assert await held(daemon.port) < 200
+            of_strangers = await held(daemon.port)
+            assert left(of_proxy) == 30
+            assert left(of_strangers) < 30
+            for _, writer in [*of_proxy, *of_strangers]:
+                writer.close()
+
+    asked(scenario)
+
+
+def test_whoever_comes_with_many_at_once_gets_an_answer(tmp_path: Path):
+    """All connections are there before the first request is, and each has a good key."""
+    count = 4 * 50
+
+    async def scenario() -> None:
+        async with serving(tmp_path) as (daemon, _):
+            settings = daemon.serving.crib.settings
+            keys = [new_key(settings, f"key{n}") for n in range(4)]
+            opened = [await asyncio.open_connection("127.0.0.1", daemon.port) for _ in range(count)]
+            for n, (_, writer) in enumerate(opened):
+                headers = with_token(keys[n % 4], Host=f"127.0.0.1:{daemon.port}")
+                named = {**headers, "Content-Length": str(len(JSON)), "Connection": "close"}
+                head = "".join(f"{name}: {value}\r\n" for name, value in named.items())
+                writer.write(f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + JSON)
+            answers = [parsed(await reader.read()) for reader, _ in opened]
+            alone = await request(daemon.port, headers=with_token(keys[0]), body=JSON)
+            assert alone.status == 400  # its key is good, and it says no version of the protocol
+            assert [each.body for each in answers] == [alone.body] * count
+            for _, writer in opened:
+                writer.close()
 
     asked(scenario)
 

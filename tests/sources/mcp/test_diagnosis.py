@@ -146,13 +146,13 @@ def test_a_usual_cause_is_named_with_its_remedy(stderr, command, reason, remedy)
 def test_a_missing_variable_is_named_and_how_to_hand_it_on(stderr):
     means = found(stderr)
     assert means.reason == "SLACK_TOKEN is not set"
-    assert "`toolcrib edit it --env SLACK_TOKEN`" in means.remedy
+    assert means.remedy == "run `toolcrib edit it --env SLACK_TOKEN=…`"
 
 
 def test_all_that_are_missing_are_named():
     means = found("Please set the SLACK_TOKEN and SLACK_TEAM_ID environment variables", A_B="")
     assert means.reason == "SLACK_TOKEN and SLACK_TEAM_ID are not set"
-    assert "`toolcrib edit it --env SLACK_TOKEN --env SLACK_TEAM_ID`" in means.remedy
+    assert "`toolcrib edit it --env SLACK_TOKEN=… --env SLACK_TEAM_ID=…`" in means.remedy
 
 
 def test_a_variable_that_it_was_given_is_not_missing():
@@ -208,6 +208,35 @@ def test_a_command_that_is_not_there_says_what_to_install():
         "install 'my-server'"
         in no_command(StartAttempt("it", ServerCommand("my-server"), {})).remedy
     )
+
+
+def test_a_path_that_is_wrong_is_not_to_be_written_as_a_path():
+    bare, path = (
+        no_command(StartAttempt("it", ServerCommand(command), {})).remedy
+        for command in ("my-server", "/opt/my-server")
+    )
+    assert "write its whole path into `command`" in bare
+    assert "correct its path in `command`" in path
+
+
+WARNED = """/srv/lib/hub/auth.py:94: UserWarning: HF_TOKEN environment variable is not set, please
+  warnings.warn(message)
+/srv/lib/requests/__init__.py:113: RequestsDependencyWarning: cannot use this urllib3!
+(node:7) Warning: the REDIS_URL environment variable is not set
+2026-01-02 10:00:00 WARNING cache: could not open CACHE_DIR: it is not set
+"""
+
+
+def test_what_libraries_warn_of_is_no_cause():
+    start = StartAttempt("it", NODE, {})
+    assert diagnose(WARNED + "ValueError: no model of that name\n", start) is None
+    means = found(WARNED + "ValueError: SLACK_TOKEN is required\n")
+    assert means.reason == "SLACK_TOKEN is not set"
+    assert diagnose("\n".join(WARNED.splitlines()[:4]), start) is None
+
+
+def test_what_a_server_warns_of_is_the_cause_if_it_says_nothing_else():
+    assert found("starting\nWARNING: SLACK_TOKEN is not set\n").reason == "SLACK_TOKEN is not set"
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,19 @@ def test_a_text_that_tells_nothing_stays_whole(text):
     assert error_lines(text) == text
 
 
+def test_a_warning_of_a_library_is_not_what_a_failure_says(shop):
+    code = (
+        "import sys, warnings; warnings.warn('cannot find the tokenizer');"
+        "print('WARNING hub: could not log in', file=sys.stderr);"
+        "sys.exit('cannot read the licence')"
+    )
+    command = ServerCommand(sys.executable, ("-S", "-c", code))
+    with nothing_left():
+        done = shop.source(ServerConfig("k8s", command)).refresh().result(HANG_S)
+        shop.reopen()
+    assert done.error.endswith("It said: cannot read the licence")
+
+
 def test_an_error_before_a_long_usage_text_is_what_a_failure_says(shop):
     """The cause stands first, behind it comes more than is kept of the end."""
     code = (

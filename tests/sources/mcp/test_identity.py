@@ -1,11 +1,12 @@
 import stat
+from dataclasses import replace
 
 import pytest
 
 from toolcrib.errors import SourceError
-from toolcrib.sources.mcp import ServerAddress, ServerCommand
+from toolcrib.sources.mcp import ServerAddress, ServerCommand, ServerConfig
 from toolcrib.sources.mcp.config.server import OAuth
-from toolcrib.sources.mcp.identity import config_hash, program_hash, program_words
+from toolcrib.sources.mcp.identity import config_hash, identity_of, program_hash, program_words
 from toolcrib.store import install_key
 
 KEY = bytes(32)
@@ -33,6 +34,32 @@ def test_the_value_of_a_variable_does_not_count():
     assert config_hash(SAME, KEY) == config_hash(changed, KEY)
     one, two = ServerAddress("https://x", {"A": "1"}), ServerAddress("https://x", {"A": "2"})
     assert config_hash(one, KEY) == config_hash(two, KEY)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ServerCommand("x", ("a",), {"T": "2"}, {"E": "OURS"}, "/"),
+        ServerAddress("https://x", {"X-Tenant": "2"}),
+        ServerAddress("https://x", {"X-Tenant": "1"}, OAuth(client_secret="guess")),
+    ],
+)
+def test_the_value_counts_for_whatever_hangs_on_the_very_entry(other):
+    same = (
+        SAME if isinstance(other, ServerCommand) else ServerAddress("https://x", {"X-Tenant": "1"})
+    )
+    one, two = (ServerConfig("a", each) for each in (same, other))
+    assert identity_of(one, KEY).hash != identity_of(two, KEY).hash
+    own = identity_of(replace(one, is_own=True), KEY), identity_of(replace(two, is_own=True), KEY)
+    assert own[0].hash == own[1].hash  # their program is the same
+    assert own[0].call_pin("pin") != own[1].call_pin("pin")
+    assert identity_of(one, b"1" * 32).hash != identity_of(one, KEY).hash
+
+
+@pytest.mark.parametrize("field", ["id", "prefix", "description"])
+def test_what_others_say_of_a_server_counts(field):
+    config = ServerConfig("a", SAME)
+    assert identity_of(config, KEY) != identity_of(replace(config, **{field: "b"}), KEY)
 
 
 def test_another_installation_has_another_hash():

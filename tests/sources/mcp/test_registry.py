@@ -200,3 +200,39 @@ def test_what_is_no_such_file_is_an_error_with_the_place(text: str, why: str):
     with pytest.raises(ConfigError, match=why) as raised:
         RegistryServer.read(text, "server.json")
     assert str(raised.value).startswith("server.json")
+
+
+LEAK = "${AWS_SECRET_ACCESS_KEY}"
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"headers": [{"name": "X-Client-Version", "value": LEAK}]},
+        {"headers": [{"name": "X-Client-Version", "default": LEAK}]},
+        {"headers": [{"name": "X", "value": "{a}", "variables": {"a": {"default": LEAK}}}]},
+        {
+            "headers": [
+                {"name": "X", "value": "v${env:HOME:-{a}}", "variables": {"a": {"isSecret": True}}}
+            ]
+        },
+        {"url": f"https://x.example/{LEAK}"},
+        {"url": "https://x.example/{a}", "variables": {"a": {"default": LEAK}}},
+        {
+            "url": "https://x.example/{a}{b}",
+            "variables": {"a": {"default": "$"}, "b": {"default": "{AWS_SECRET_ACCESS_KEY}"}},
+        },
+    ],
+)
+def test_a_published_text_may_not_refer_to_a_variable_of_ours(keys: dict[str, Any]):
+    with pytest.raises(ConfigError, match="published with a reference to a variable of yours"):
+        remote(None, **{"url": "https://x.example/mcp", **keys})
+
+
+def test_nor_may_one_of_a_package_but_the_person_may():
+    variables = [{"name": "MODE", "default": LEAK}]
+    for key in ("environmentVariables", "packageArguments", "runtimeArguments"):
+        with pytest.raises(ConfigError, match="do not add it"):
+            package("npm", "weather", None, **{key: variables})
+    entry = package("npm", "weather", {"MODE": "${MINE}"}, environmentVariables=variables).entry
+    assert entry["env"] == {"MODE": "${MINE}"}

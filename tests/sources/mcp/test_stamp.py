@@ -17,13 +17,21 @@ from toolcrib.errors import UnknownTool
 from toolcrib.model import Call, CallContext, Deadline
 from toolcrib.review.desk import write_approval, write_rejection
 from toolcrib.sources import IncrementalSource, StampedSource, definition
-from toolcrib.sources.mcp import McpServers, McpSource, ServerCommand, ServerConfig, ServerConfigs
+from toolcrib.sources.mcp import (
+    McpServers,
+    McpSource,
+    ServerAddress,
+    ServerCommand,
+    ServerConfig,
+    ServerConfigs,
+)
 from toolcrib.sources.mcp import source as source_module
 from toolcrib.sources.mcp.config.server import UNNOTICED
 from toolcrib.sources.mcp.identity import ServerIdentity
 from toolcrib.sources.mcp.lifecycle import cache as cache_module
 from toolcrib.sources.mcp.lifecycle.cache import MOST_LOADED
 from toolcrib.sources.mcp.listing import KnownServer, ServerFacts, ServerIntroduction, ServerListing
+from toolcrib.sources.mcp.outcome import StartFailed
 from toolcrib.sources.mcp.summary import TOOLS_FORMAT
 from toolcrib.sources.mcp.tool_definitions import ToolDefinitions, define_tools
 from toolcrib.sources.mcp.trust import ServerTrust
@@ -199,11 +207,42 @@ def test_another_configuration_of_its_tools_is_another_stamp(home: Home, field: 
 
 def test_every_setting_that_a_running_server_does_not_notice_is_looked_at(home: Home):
     assert set(UNNOTICED) <= CHANGES.keys() | SAME.keys()
-    before = adopted(home)
+    before = adopted(home, is_own=True)
     for field, value in SAME.items():
-        after = home.source(**{field: value})
+        after = home.source(is_own=True, **{field: value})
         assert after.capabilities() == before.capabilities()
         assert after.stamp() == before.stamp()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"args": ("--test",)}, {"args": ("--live",)}),
+        ({"env": {"ACCOUNT": "test"}}, {"env": {"ACCOUNT": "live"}}),
+        ({"url": "http://x", "headers": {"X-Account": "1"}}, {"url": "http://x", "headers": {}}),
+        ({}, {}),
+    ],
+)
+def test_no_right_to_a_tool_of_one_entry_is_one_to_that_of_another(home: Home, one, other):
+    every = [
+        ServerConfig(
+            id, ServerAddress(**how) if "url" in how else ServerCommand("bank", **how), is_own=True
+        )
+        for id, how in (("test", one), ("live", other), ("test", other))
+    ]
+    home.listed(*every[:2])
+    test, live = home.sources(*every[:2])
+    edited = home.sources(every[2])[0]
+    pins = [{each.name: each.pin for each in source.capabilities()} for source in (test, live)]
+    assert pins[0]["read"] != pins[1]["read"]
+    assert [pins[0]] == [{e.name: e.pin for e in home.sources(every[0])[0].capabilities()}]
+    if one != other:
+        edited._memory.keep(HELLO, 0.5)
+        assert edited.state("read") != "changed"  # the program is the same: nothing waits
+        assert {e.name: e.pin for e in edited.capabilities()} != pins[0]
+        call = Call("read", {}, pin=pins[0]["read"])
+        with pytest.raises(StartFailed, match="another definition"):
+            edited._memory.check(call)
 
 
 def test_another_program_is_another_stamp(home: Home):
@@ -363,7 +402,7 @@ def test_the_format_of_stamps_is_another_one_when_tools_become_others():
     server = config(trust="open")
     trust = ServerTrust(server, None, ServerIdentity("h"))  # type: ignore[arg-type] - nobody asks
     known = KnownServer("git", "h", FACTS, HELLO.listing, 0.0)
-    tools = define_tools(server, known, trust.judge(known)).tools
+    tools = define_tools(server, known, trust.judge(known), trust.identity).tools
     fields = "name title description search_hint permission_kind defer pin parameters".split()
     made = [[getattr(each, field) for field in fields] for each in tools.values()]
     assert (TOOLS_FORMAT, json_digest(made)[:16]) == (1, "0ce40a3ef0f9815a")

@@ -20,7 +20,7 @@ def defined(*tools, config=CONFIG, facts=None, complete=True):
         "git", "h", facts or ServerFacts("2025-11-25"), ServerListing(tools, complete), 0
     )
     judge = ServerTrust(replace(config, trust="open"), None, ServerIdentity("h"))  # type: ignore[arg-type] - nobody asks
-    return define_tools(config, known, judge.judge(known))
+    return define_tools(config, known, judge.judge(known), judge.identity)
 
 
 def nested(depth):
@@ -174,7 +174,7 @@ def test_nothing_that_a_server_lists_raises(tools):
 def judged_as(status, now, shown=None, flags=()):
     known = KnownServer("git", "h", ServerFacts("2025-11-25"), ServerListing((now.tool,)), 0)
     judgement = ServerJudgement({"a": ToolJudgement(status, now, now.pin, shown, flags)})
-    return define_tools(CONFIG, known, judgement).tools
+    return define_tools(CONFIG, known, judgement, ServerIdentity("h")).tools
 
 
 OLD = Definition({"name": "a", "description": "Old"}, "Git", "About it.")

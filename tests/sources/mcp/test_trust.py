@@ -335,6 +335,21 @@ def test_a_file_that_is_not_ours_inherits_nothing_from_ours(decisions):
     assert status(other.judge(known(config_hash="i"))) == "changed"
 
 
+def test_what_was_approved_before_values_counted_is_carried_over_once(decisions):
+    """In a file of others: afterwards another value of a variable is another server."""
+    bad = known(RAW, RAW | {"name": "bad"}, config_hash="names")
+    before = ServerTrust(config(), decisions, ServerIdentity("names"))
+    judged = before.judge(bad).tools["bad"]
+    write_rejection(decisions, before.source, "bad", judged.pin, judged.listed.written())
+    now = ServerTrust(config(), decisions, ServerIdentity("one", "names", "one"))
+    assert status(now.judge(bad)) == "approved"
+    assert status(now.judge(bad), "bad") == "rejected"
+    assert now.approved_entry() == now.entry
+    other = ServerTrust(config(), decisions, ServerIdentity("two", "names", "two"))
+    assert status(other.judge(bad)) == "changed"
+    assert status(now.judge(bad)) == "approved"
+
+
 def test_an_approved_tool_that_is_rejected_stays_out_until_it_is_approved(decisions):
     ours = own(decisions, "p", "h")
     judged = ours.judge(known()).tools["log"]

@@ -3,7 +3,7 @@
     wire = AnthropicWire(session, model=model, endpoint=str(client.base_url))
     reply = await client.messages.create(model=model, max_tokens=1024, **wire.request(messages))
     messages.append({"role": "assistant", "content": reply.content})
-    results = await wire.results(reply)         # None once the model has made no call
+    messages += await wire.results(reply)       # nothing once the model has made no call
 
 The provider leaves deferred tools out of the prompt, and out of its cache, until a `tool_reference`
 names one. So only tools that were found are sent: behind the others, deferred, and named by the
@@ -39,14 +39,7 @@ from toolcrib.adapters.anthropic.conversation import (
     with_references_to,
 )
 from toolcrib.adapters.anthropic.runner import AsyncRunnerTool, RunnerTool
-from toolcrib.adapters.auto import (
-    Auto,
-    Choice,
-    WireSelector,
-    choose_prefetch,
-    mode_for,
-    refuses_prefetch,
-)
+from toolcrib.adapters.auto import Auto, ProviderWire, refuses_prefetch
 from toolcrib.adapters.auto_table import WireMode
 from toolcrib.adapters.wire.calls import ToolCall, found_tools, make_calls
 from toolcrib.adapters.wire.outcome_text import (
@@ -68,6 +61,7 @@ from toolcrib.adapters.wire.reply import (
 )
 from toolcrib.adapters.wire.tool_list import object_schema
 from toolcrib.adapters.wire.user_messages import with_text
+from toolcrib.api_arguments import check, several
 from toolcrib.errors import ConfigError, ReplyError
 from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
@@ -89,13 +83,15 @@ class AnthropicRequest(TypedDict):
     extra_headers: NotRequired[dict[str, str]]
 
 
-class AnthropicWire:
+class AnthropicWire(ProviderWire):
     """One conversation of a session on the Messages API.
 
     `mode` None chooses by model and endpoint, see `toolcrib.adapters.auto`. With another `search`
     than `ours` the provider ranks, where its native wire is used; then all deferred tools are sent
     with every request. `cache_control` is put on the last tool that is not deferred.
     """
+
+    modes = AnthropicMode
 
     def __init__(  # noqa: PLR0913 - each by its name
         self,
@@ -109,24 +105,16 @@ class AnthropicWire:
         approver: Approver | None = None,
         auto: Auto | None = None,
     ) -> None:
-        self._session = session
-        wanted = mode_for(session, mode)
-        self._selector = WireSelector(auto or Auto(), "anthropic", model, endpoint, wanted)
+        super().__init__(session, "anthropic", mode, approver, model, endpoint, auto)
+        check(search, AnthropicSearch, "search=")
         self._search = search
-        self._prefetch = choose_prefetch(session.prefetch_mode, model)
         self._refuses_prefetch = False
         self._cache_control = cache_control
-        self._approver = approver
         self._loop = BackgroundLoop("toolcrib-calls")
         finalize(self, self._loop.end_soon)
 
-    @property
-    def choice(self) -> Choice:
-        """The mode that is used, and why."""
-        return self._selector.choice
-
     def system_note(self) -> str:
-        """How to find tools, for the system prompt; "" where nothing is deferred, or hosted."""
+        """How to find tools and what waits, for the prompt; "" if nothing does, or hosted."""
         proxy = self.choice.mode == "proxy"
         return "" if self._hosted else search_note(self._session, proxy=proxy)
 
@@ -138,7 +126,7 @@ class AnthropicWire:
         they are, except for references that would be refused or are missing: see `as_referred`.
         Raises `ConfigError` where more tools are to be sent than the provider takes.
         """
-        given = list(messages)
+        given = [*several(messages, "request()", object)]
         prefetch = self._prefetch.on and not self._hosted and not self._refuses_prefetch
         self._session.see(revealed(given), prefetch=prefetch)
         choice = self.choice
@@ -148,8 +136,8 @@ class AnthropicWire:
             request["extra_headers"] = {"anthropic-beta": ",".join(choice.betas)}
         return request
 
-    async def results(self, reply: Message | BetaMessage | JsonObject) -> MessageParam | None:
-        """The message that answers a reply; None where the model has called nothing.
+    async def results(self, reply: Message | BetaMessage | JsonObject) -> list[MessageParam]:
+        """The message that answers a reply, in a list; none where the model has called nothing.
 
         A search that found tools is answered with references to them, any other with text. A result
         with references holds nothing else, so what a search says besides follows as text. The
@@ -169,7 +157,7 @@ class AnthropicWire:
             text_beside_loaded(outcome) for call, outcome in answered if self._refers(call, outcome)
         )
         content = [*results, *map(_block, filter(None, besides))]
-        return {"role": "user", "content": content} if content else None
+        return [{"role": "user", "content": content}] if content else []
 
     def see(self, messages: Iterable[MessageParam]) -> None:
         """Reveal in the session what these messages show; `request` does so by itself."""
@@ -188,7 +176,7 @@ class AnthropicWire:
         if self._prefetch.on and self.choice.mode == "reference" and refuses_prefetch(error):
             refused, self._refuses_prefetch = not self._refuses_prefetch, True
             return refused
-        return self._selector.refused(error)
+        return super().refused(error)
 
     def runner_tools(self) -> list[AsyncRunnerTool]:
         """The tools for `AsyncAnthropic().beta.messages.tool_runner`, with all deferred ones.

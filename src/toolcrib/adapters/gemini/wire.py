@@ -3,7 +3,7 @@
     wire = GeminiWire(session)
     reply = await client.aio.models.generate_content(model=model, **wire.request(contents))
     contents.append(reply.candidates[0].content)
-    results = await wire.results(reply)         # None once the model has made no call
+    contents += await wire.results(reply)       # nothing once the model has made no call
 
 Gemini cannot defer tools. With an explicit cache, the tools are part of the cache and cannot
 change: there the proxy tool is used, and `cached_tools` go into the cache.
@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, TypedDict, cast
 
 from google.genai import types
 
-from toolcrib.adapters.auto import choose_prefetch
+from toolcrib.adapters.auto import ProviderWire
 from toolcrib.adapters.gemini.reply import calls_of, tokens_of
 from toolcrib.adapters.gemini.schema import gemini_schema
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
@@ -27,6 +27,7 @@ from toolcrib.adapters.wire.proxy import (
 )
 from toolcrib.adapters.wire.reply import objects, sdk_json, text_of
 from toolcrib.adapters.wire.tool_list import tools_within_limit
+from toolcrib.api_arguments import check, several
 from toolcrib.execute import Approver
 from toolcrib.model import Json, JsonObject, Outcome, ToolInfo
 from toolcrib.session import Session, UserMessage
@@ -43,7 +44,7 @@ class GeminiRequest(TypedDict):
     config: types.GenerateContentConfig
 
 
-class GeminiWire:
+class GeminiWire(ProviderWire):
     """One conversation of a session on Gemini.
 
     `config` has the other options of a request. `mode` None means `append`, or `proxy` where the
@@ -60,15 +61,14 @@ class GeminiWire:
         config: types.GenerateContentConfig | None = None,
         approver: Approver | None = None,
     ) -> None:
-        self._session = session
-        self._prefetch = choose_prefetch(session.prefetch_mode, model)
+        check(config, types.GenerateContentConfig | None, "config=")
         self._config = config or types.GenerateContentConfig()
-        self._mode: GeminiMode = mode or ("proxy" if self._config.cached_content else "append")
-        self._approver = approver
+        wanted = mode or ("proxy" if self._config.cached_content else None)
+        super().__init__(session, "gemini", wanted, approver, model)
 
     def system_note(self) -> str:
-        """How to find tools, for the system prompt; "" where nothing is deferred."""
-        return search_note(self._session, proxy=self._mode == "proxy")
+        """How to find tools and what waits, for the system prompt; "" where nothing does."""
+        return search_note(self._session, proxy=self.choice.mode == "proxy")
 
     def request(self, contents: Iterable[GeminiContent]) -> GeminiRequest:
         """The conversation as it is, and the config with the tools.
@@ -78,14 +78,14 @@ class GeminiWire:
         longest ago are left out until they are found again.
         Raises `ConfigError` where more tools than that are always shown.
         """
-        given = list(contents)
+        given = [*several(contents, "request()", object)]
         self._session.see(_revealed(given), prefetch=self._prefetch.on)
-        if self._mode == "proxy":
+        if self.choice.mode == "proxy":
             shown = self._session.prefetched(map(_said, objects(given)))
             given = [_with_prefetched(each, shown) for each in given]
         if self._config.cached_content:
             return {"contents": given, "config": self._config}
-        if self._mode == "proxy":
+        if self.choice.mode == "proxy":
             tools = proxy_tools(self._session)
         else:
             tools = tools_within_limit(self._session, MOST_FUNCTIONS, _revealed(given))
@@ -99,8 +99,8 @@ class GeminiWire:
 
     async def results(
         self, reply: types.GenerateContentResponse | JsonObject
-    ) -> types.Content | None:
-        """The content that answers a reply, one part a call, in order; None if it has no calls.
+    ) -> list[types.Content]:
+        """The content that answers a reply, in a list: one part a call; none if it has no calls.
 
         Raises `ReplyError` for what is not a reply of Gemini, or not a whole one.
         """
@@ -109,7 +109,7 @@ class GeminiWire:
         calls = [unwrap_proxy_call(_call(call)) for call in function_calls]
         outcomes = await make_calls(self._session, calls, self._approver)
         parts = [_part(*each) for each in zip(function_calls, outcomes, strict=True)]
-        return types.Content(role="user", parts=parts) if parts else None
+        return [types.Content(role="user", parts=parts)] if parts else []
 
     def see(self, contents: Iterable[GeminiContent]) -> None:
         """Reveal in the session what these contents show; `request` does so by itself."""

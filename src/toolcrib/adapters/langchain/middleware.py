@@ -27,6 +27,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from toolcrib.adapters.auto import Auto, Choice
+from toolcrib.adapters.injection import call_in_graph
 from toolcrib.adapters.interrupts import (
     Replies,
     approval_steps,
@@ -45,11 +46,12 @@ from toolcrib.adapters.langchain.wires import (
     wire_of_model,
 )
 from toolcrib.adapters.langchain_messages import (
-    message_of,
     session_after,
     unreadable,
     unreadable_answer,
 )
+from toolcrib.adapters.wire.proxy import search_note
+from toolcrib.api_arguments import check
 from toolcrib.crib import Crib
 from toolcrib.session import SEARCH_TOOL_NAMES, Session
 from toolcrib.system import BackgroundLoop
@@ -85,6 +87,7 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
         note: bool = True,
         auto: Auto | None = None,
     ) -> None:
+        check(sessions, Crib | Callable, "ToolcribMiddleware()", "pass the crib")
         super().__init__()
         self._make = _for_anyone(sessions) if isinstance(sessions, Crib) else sessions
         self._note = note
@@ -156,8 +159,8 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
             replies = yield from approval_steps([question_of(id, question)] if question else [])
         runs = session.runs_programs(name)  # a call in it that nobody has approved yet waits
         approver = None if runs else approver_of(id, arguments, replies)
-        outcome = yield session.call(name, arguments, pin=shown_pin(id, replies), approver=approver)
-        return message_of(name, id, outcome)
+        pin = shown_pin(id, replies)
+        return (yield call_in_graph(session, request, pin=pin, approver=approver))
 
     def _run(self, step: Any) -> Any:  # noqa: ANN401 - as generators are sent it
         if isinstance(step, Coroutine):
@@ -185,7 +188,7 @@ class ToolcribMiddleware(AgentMiddleware[State, Any, Any]):
 
     def _prompt(self, session: Session, given: SystemMessage | None) -> SystemMessage | None:
         """The system message with the note behind it: the same bytes as long as the catalog is."""
-        note = "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
+        note = search_note(session)
         if not self._note or not note:
             return given
         prompt = given.content if given else ""

@@ -26,7 +26,7 @@ from openai.types.responses import (
     ToolParam,
 )
 
-from toolcrib.adapters.auto import Auto, Choice, WireSelector, choose_prefetch, mode_for
+from toolcrib.adapters.auto import Auto, ProviderWire
 from toolcrib.adapters.openai_responses.conversation import (
     NATIVE,
     as_spoken,
@@ -54,6 +54,7 @@ from toolcrib.adapters.wire.reply import (
     tokens_in,
 )
 from toolcrib.adapters.wire.user_messages import said_in_items, with_text
+from toolcrib.api_arguments import check, several
 from toolcrib.errors import ReplyError
 from toolcrib.execute import Approver
 from toolcrib.model import JsonObject, Outcome, ToolInfo
@@ -72,13 +73,15 @@ class ResponsesRequest(TypedDict):
     tools: NotRequired[list[ToolParam]]
 
 
-class ResponsesWire:
+class ResponsesWire(ProviderWire):
     """One conversation of a session on the Responses API.
 
     `mode` None chooses by model and endpoint, see `toolcrib.adapters.auto`. With `search="hosted"`
     the provider ranks, where it has `tool_search`; then all deferred tools are sent with every
     request.
     """
+
+    modes = ResponsesMode
 
     def __init__(  # noqa: PLR0913 - each by its name
         self,
@@ -91,21 +94,13 @@ class ResponsesWire:
         approver: Approver | None = None,
         auto: Auto | None = None,
     ) -> None:
-        self._session = session
-        wanted = mode_for(session, mode)
-        self._selector = WireSelector(auto or Auto(), "openai_responses", model, endpoint, wanted)
+        super().__init__(session, "openai_responses", mode, approver, model, endpoint, auto)
+        check(search, ResponsesSearch, "search=")
         self._search: ResponsesSearch = search
-        self._prefetch = choose_prefetch(session.prefetch_mode, model)
-        self._approver = approver
         self._carried: set[str] = set()
 
-    @property
-    def choice(self) -> Choice:
-        """The mode that is used, and why."""
-        return self._selector.choice
-
     def system_note(self) -> str:
-        """How to find tools, for the instructions; "" where nothing is deferred, or hosted."""
+        """How to find tools and what waits, for the instructions; "" if nothing does, or hosted."""
         proxy = self.choice.mode == "proxy"
         return "" if self._hosted else search_note(self._session, proxy=proxy)
 
@@ -116,7 +111,7 @@ class ResponsesWire:
         message of the user is prefetched, unless the provider searches. The items are sent as they
         are, unless the conversation began in another mode or was made shorter: see `with_carriers`.
         """
-        given = list(items)
+        given = [*several(items, "request()", object)]
         prefetch = self._prefetch.on and not self._hosted
         self._session.see(revealed(given), prefetch=prefetch)
         sent = self._as_sent(given)
@@ -156,13 +151,6 @@ class ResponsesWire:
     def compacted(self, items: Iterable[Item]) -> None:
         """Forget what is revealed, unless these items still show it."""
         self._session.compacted(frozenset(revealed(items)))
-
-    def refused(self, error: Exception) -> bool:
-        """Whether the error is the endpoint's refusal of the native wire.
-
-        If so, send `request(items)` again, which is without it now. Raise any other error.
-        """
-        return self._selector.refused(error)
 
     def _as_sent(self, items: Sequence[Item]) -> list[ResponseInputItemParam]:
         """The items in the words of the mode. An item that needs no change is the given one."""

@@ -28,7 +28,10 @@ from pydantic_core import SchemaValidator, core_schema
 from toolcrib.adapters.pydantic_ai.conversation import Sessions, session_for, session_in
 from toolcrib.adapters.wire.calls import approver_for
 from toolcrib.adapters.wire.outcome_text import Image, outcome_parts, outcome_text
+from toolcrib.adapters.wire.proxy import search_note
 from toolcrib.adapters.wire.tool_list import object_schema
+from toolcrib.api_arguments import check
+from toolcrib.crib import Crib
 from toolcrib.execute import ApprovalRequest
 from toolcrib.model import Outcome, ToolInfo
 from toolcrib.session import Session
@@ -91,6 +94,7 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         note: bool = True,
         id: str | None = "toolcrib",
     ) -> None:
+        check(sessions, Crib | Callable, "ToolcribToolset()", "pass the crib")
         self._sessions = sessions
         self._deferred = deferred
         self._note = note and not deferred
@@ -109,7 +113,7 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         if not self._deferred:
             _answer_unlisted(self, ctx)
         session = self._session(ctx)
-        text = "\n\n".join(filter(None, (session.system_note(), session.deferred_summary())))
+        text = search_note(session)
         return InstructionPart(text) if self._note and text else None
 
     async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:

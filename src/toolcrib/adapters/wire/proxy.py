@@ -42,10 +42,14 @@ PROXY_NOTE: Final = (
 )
 
 
-def search_note(session: Session, *, proxy: bool) -> str:
-    """How to find tools, with the proxy tool or without; "" where nothing is deferred."""
+def search_note(session: Session, *, proxy: bool = False) -> str:
+    """How to find tools, with the proxy tool or without, and what waits; "" where nothing does.
+
+    The same bytes as long as the catalog is the same.
+    """
     note = session.system_note()
-    return PROXY_NOTE if note and proxy and session.style != "code" else note
+    how = PROXY_NOTE if note and proxy and session.style != "code" else note
+    return "\n\n".join(filter(None, (how, session.deferred_summary())))
 
 
 def proxy_tools(session: Session) -> tuple[ToolInfo, ...]:

@@ -1,16 +1,21 @@
-"""Checks of who may use the gateway: keys that work no longer, and profiles that there are not."""
+"""Checks of who may use the gateway: keys that work no longer, and profiles that there are not.
+
+Also whether callers may approve their own calls.
+"""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 
 from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
-from toolcrib.crib import stores_in
+from toolcrib.crib import inventory_of, stores_in
 from toolcrib.errors import ConfigError, StoreError
-from toolcrib.gateway import keys_in, profile_named
+from toolcrib.execute import RuleFile
+from toolcrib.gateway import keys_in, local_principal, profile_named
 from toolcrib.http import is_loopback
 from toolcrib.settings import GatewaySettings
 from toolcrib.store import StoredKey
+from toolcrib.wiring import rulebook_of
 
 PEOPLE = "people"
 SOON_S = 14 * 86_400.0
@@ -35,6 +40,10 @@ def check_people(context: CheckContext) -> Iterator[Diagnosis]:
         yield from _key(key, gateway)
     if issuer:
         yield from _groups(gateway)
+    if context.settings.approval.elicitation == "all":
+        callers = [each.profiles for each in keys if "call" in each.scopes]
+        callers += gateway.oauth.groups.values() if issuer else ()
+        yield from _own_approvals(context, {name for some in callers for name in some})
 
 
 def _keys(context: CheckContext) -> Sequence[StoredKey]:
@@ -72,6 +81,23 @@ def _groups(gateway: GatewaySettings) -> Iterator[Diagnosis]:
             if problem := _missing(profile, gateway):
                 message = f"gateway.oauth.groups.{group}: {problem}"
                 yield Diagnosis(PEOPLE, "warning", message, "define the profile, or correct it")
+
+
+def _own_approvals(context: CheckContext, profiles: Iterable[str]) -> Iterator[Diagnosis]:
+    """A warning for each profile whose callers are asked about their own calls."""
+    settings = context.settings
+    book = rulebook_of(settings, RuleFile(settings.rules_file).rules)
+    for name in sorted(each for each in profiles if not _missing(each, settings.gateway)):
+        caller = local_principal(settings.gateway, name).caller
+        seen = inventory_of(context.crib).seen_by(caller).values()
+        asked = [each.name for each in seen if book.verdict(each, name) == "ask"]
+        if asked:
+            message = (
+                f"whoever has a key for the profile {name} may approve their own calls of"
+                f" {asked[0]}{f' and {len(asked) - 1} more' if asked[1:] else ''}"
+            )
+            remedy = 'set approval.elicitation = "local": then such calls wait for you'
+            yield Diagnosis(PEOPLE, "warning", message, remedy)
 
 
 def _missing(profile: str, gateway: GatewaySettings) -> str:

@@ -1,27 +1,32 @@
 """Checks of what the settings say.
 
 - *config*: everything that the settings name can be used.
-- *names*: no name and no pattern of the operator could mean the tools of two sources.
+- *names*: no name and no pattern of the operator could mean the tools of two sources, and each
+  pattern fits something.
 - *loads*: no MCP server asks for more of each request than was agreed.
 - *profiles*: each profile of the gateway shows something, and each pattern in it fits something.
 - *gateway*: it can be served as the settings say, and who would reach it then.
 """
 
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 
 from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
+from toolcrib.cli.verdicts import unlisted_server
 from toolcrib.crib import inventory_of
 from toolcrib.errors import ConfigError
-from toolcrib.gateway import Binding, local_principal
+from toolcrib.execute import Rule, read_rules
+from toolcrib.gateway import DEFAULT_PROFILE, Binding, local_principal
 from toolcrib.model import Entry
 from toolcrib.names import bars, grants, source_names
 from toolcrib.session import Prices
-from toolcrib.settings import ProfileSettings, Settings
+from toolcrib.settings import Settings, rules_file
 from toolcrib.text import list_nearest, token_counter
+from toolcrib.wiring import rulebook_of
 
 CONFIG = "config"
 NAMES = "names"
@@ -51,11 +56,43 @@ def check_sources(context: CheckContext) -> Iterator[Diagnosis]:
 
 
 def check_names(context: CheckContext) -> Iterator[Diagnosis]:
-    """A warning for each source whose names overlap others', and each pattern that is cut short."""
+    """A warning for each source whose names overlap others', and what is wrong with patterns."""
+    settings = context.settings
+    profiles = sorted({DEFAULT_PROFILE, *settings.gateway.profiles})
+    yield from _overlapping(list(context.crib.entries().values()))
+    for setting, rule in _rules(settings):
+        gives = rule.verdict == "allow"
+        yield from _check_patterns(context, NAMES, setting, [rule.pattern], gives=gives)
+        if rule.profile and rule.profile not in profiles:
+            yield _fits_nothing(NAMES, f"{setting}: profile", rule.profile, profiles)
+    never, internal = settings.session.never_defer, settings.search.internal
+    yield from _check_patterns(context, NAMES, "session.never_defer", never, gives=True)
+    yield from _check_patterns(context, NAMES, "search.internal", internal, gives=False)
+
+
+def _rules(settings: Settings) -> Iterator[tuple[str, Rule]]:
+    """Each rule about calls, with the place where it stands."""
+    yield from (("approval.rules", rule) for rule in rulebook_of(settings).rules)
+    with suppress(ConfigError):  # of a broken file `check_sources` tells
+        yield from (("rules.json", rule) for rule in read_rules(rules_file()))
+
+
+def _check_patterns(
+    context: CheckContext, area: str, setting: str, patterns: Iterable[str], *, gives: bool
+) -> Iterator[Diagnosis]:
+    """What is wrong with each: it fits nothing, or gives less than it fits."""
     entries = list(context.crib.entries().values())
-    yield from _overlapping(entries)
-    for setting, pattern in _granting_patterns(context.settings):
-        yield from _cut_short(setting, pattern, entries)
+    for pattern in patterns:
+        if gives and (doubtful := list(_cut_short(setting, pattern, entries))):
+            yield from doubtful
+        elif any((grants if gives else bars)(pattern, entry) for entry in entries):
+            continue
+        elif server := unlisted_server(pattern, context.crib):
+            message = f"{setting}: {pattern!r} is for {server}, which is not listed yet"
+            yield Diagnosis(area, "ok", message)
+        else:
+            names = {each.name for each in entries} | {f"{_owner(each)}/*" for each in entries}
+            yield _fits_nothing(area, setting, pattern, sorted(names))
 
 
 def _overlapping(entries: Sequence[Entry]) -> Iterator[Diagnosis]:
@@ -87,20 +124,6 @@ def _cut_short(setting: str, pattern: str, entries: Sequence[Entry]) -> Iterator
     yield Diagnosis(NAMES, "warning", message, f"say whose tools you mean: {forms}")
 
 
-def _granting_patterns(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Every pattern that grants something, with the setting that it stands in."""
-    for rule in settings.approval.rules:
-        if rule.verdict == "allow":
-            yield "approval.rules", rule.pattern
-    for pattern in settings.session.never_defer:
-        yield "session.never_defer", pattern
-    for name, profile in settings.gateway.profiles.items():
-        for pattern in profile.tools or ():
-            yield f"gateway.profiles.{name}.tools", pattern
-        for pattern in profile.pins:
-            yield f"gateway.profiles.{name}.pins", pattern
-
-
 def _owner(entry: Entry) -> str:
     return entry.owner
 
@@ -122,11 +145,20 @@ def check_loads(context: CheckContext) -> Iterator[Diagnosis]:
 
 
 def check_profiles(context: CheckContext) -> Iterator[Diagnosis]:
-    """A warning for each profile that shows nothing, and each entry of one that fits nothing."""
+    """What is wrong with each profile: it shows nothing, or an entry of it fits nothing."""
     entries = list(context.crib.entries().values())
-    sources = _source_ids(context, entries)
+    sources, kinds = _source_ids(context, entries), sorted({e.permission_kind for e in entries})
     for name, profile in context.settings.gateway.profiles.items():
-        yield from _unused_patterns(name, profile, entries, sources)
+        key = f"gateway.profiles.{name}"
+        for each in profile.servers or ():
+            if not any(fnmatchcase(source, each) for source in sources):
+                yield _fits_nothing(PROFILES, f"{key}.servers", each, sources)
+        for each in set(profile.kinds or ()).difference(kinds):
+            yield _fits_nothing(PROFILES, f"{key}.kinds", each, kinds)
+        for words, patterns in (("tools", profile.tools or ()), ("pins", profile.pins)):
+            yield from _check_patterns(context, PROFILES, f"{key}.{words}", patterns, gives=True)
+        excluded = f"{key}.exclude"
+        yield from _check_patterns(context, PROFILES, excluded, profile.exclude, gives=False)
         yield _visible(context, name)
 
 
@@ -142,39 +174,16 @@ def _visible(context: CheckContext, name: str) -> Diagnosis:
     return Diagnosis(PROFILES, "warning", message, remedy)
 
 
-def _unused_patterns(
-    name: str, profile: ProfileSettings, entries: Sequence[Entry], sources: Sequence[str]
-) -> Iterator[Diagnosis]:
-    """Each pattern of a profile that fits nothing in the pool."""
-    kinds = {entry.permission_kind for entry in entries}
-    tools = sorted(entry.name for entry in entries)
-    fits: list[tuple[str, Iterable[str], Callable[[str], bool], Sequence[str]]] = [
-        ("servers", profile.servers or (), lambda text: _any_source(text, sources), sources),
-        ("tools", profile.tools or (), lambda text: any(grants(text, e) for e in entries), tools),
-        ("exclude", profile.exclude, lambda text: any(bars(text, e) for e in entries), tools),
-        ("pins", profile.pins, lambda text: any(grants(text, e) for e in entries), tools),
-        ("kinds", profile.kinds or (), lambda text: text in kinds, sorted(kinds)),
-    ]
-    for key, patterns, is_used, names in fits:
-        for pattern in patterns:
-            if not is_used(pattern):
-                yield _fits_nothing(f"gateway.profiles.{name}.{key}", pattern, names)
-
-
-def _fits_nothing(setting: str, pattern: str, names: Sequence[str]) -> Diagnosis:
+def _fits_nothing(area: str, setting: str, pattern: str, names: Sequence[str]) -> Diagnosis:
     near = list_nearest(pattern, names)
-    remedy = f"correct it, or list the server that it is about: toolcrib refresh. Nearest: {near}"
-    return Diagnosis(PROFILES, "warning", f"{setting}: nothing fits {pattern!r}", remedy)
+    remedy = f"correct it, or take it out. Nearest: {near}"
+    return Diagnosis(area, "problem", f"{setting}: nothing fits {pattern!r}", remedy)
 
 
 def _source_ids(context: CheckContext, entries: Iterable[Entry]) -> Sequence[str]:
     """The ids that a profile may name: of what is in the pool, and of servers never listed."""
     listed = {name for entry in entries for name in source_names(entry)}
     return sorted(listed | {source.id or source.server for source in context.servers.sources})
-
-
-def _any_source(pattern: str, sources: Iterable[str]) -> bool:
-    return any(fnmatchcase(each, pattern) for each in sources)
 
 
 def check_gateway(context: CheckContext) -> Iterator[Diagnosis]:

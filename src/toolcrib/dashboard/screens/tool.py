@@ -11,7 +11,7 @@ from toolcrib.dashboard.screens.inbox import KINDS
 from toolcrib.dashboard.screens.tools import tool_address
 from toolcrib.dashboard.spelling import json_text, spelt_lines, spelt_short, visible
 from toolcrib.dashboard.tool_catalog import USE_DAYS, NearTool, ToolDetails, ToolUse
-from toolcrib.model import JsonObject, ToolInfo
+from toolcrib.model import ASKS, JsonObject, ToolInfo
 
 LONGEST_SHOWN = 3_500
 LONGEST_NAME = 80
@@ -20,6 +20,7 @@ LONGEST_MESSAGE = 200
 PIN_SHOWN = 12
 MOST_FINDINGS = 8
 MOST_CONFUSED = 5
+RULES = {"ask": ASKS, "deny": "a rule denies it"}
 
 
 def tool_screen(view: PageView, tool: ToolDetails | None) -> h.Element:
@@ -77,6 +78,7 @@ def _facts(tool: ToolDetails) -> h.Element:
         entry.kind,
         ["of ", spelt_short(entry.owner_label, LONGEST_NAME)],
         entry.state,
+        RULES.get(tool.rules),
         [h.span(title=tool.how)[f"{tool.tokens:,} tokens"]],
         ["pin ", h.code(title=visible(entry.pin[:LONGEST_PIN]))[visible(entry.pin[:PIN_SHOWN])]]
         if entry.pin

@@ -36,7 +36,7 @@ class HttpListener:
 
     def start(self, app: App, bounds: ConnectionBounds) -> None:
         """Serve this app, until `close`."""
-        limits = WebLimits(bounds.http, bounds.strangers, bounds.at_once)
+        limits = WebLimits(bounds.http, bounds.at_once)
         context = self._certificate.context if self._certificate else None
         self._web = WebServer(app, limits, is_trusted=self._is_trusted, context=context)
         self._task = asyncio.create_task(self._web.serve_on(self._listening))

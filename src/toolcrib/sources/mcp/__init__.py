@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 from toolcrib.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from toolcrib.sources.mcp.config.environment import references
+    from toolcrib.sources.mcp.config.environment import references, variables_read
     from toolcrib.sources.mcp.config.own_file import OwnServersFile
     from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig
     from toolcrib.sources.mcp.config.server_entry import ServerEntry
@@ -60,12 +60,13 @@ if TYPE_CHECKING:
         missing_variables,
         unusable_entry,
     )
+    from toolcrib.sources.mcp.transport.isolation import exposed_secrets
     from toolcrib.sources.mcp.trust import ReviewStatus
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "config.environment": ("references",),
+            "config.environment": ("references", "variables_read"),
             "config.own_file": ("OwnServersFile",),
             "config.server": ("ServerAddress", "ServerCommand", "ServerConfig"),
             "config.server_entry": ("ServerEntry",),
@@ -92,6 +93,7 @@ else:
                 "missing_variables",
                 "unusable_entry",
             ),
+            "transport.isolation": ("exposed_secrets",),
             "trust": ("ReviewStatus",),
         },
     )
@@ -118,6 +120,7 @@ __all__ = [
     "ServerRules",
     "ServerStatus",
     "Switches",
+    "exposed_secrets",
     "find_server",
     "is_plain_result",
     "last_log_lines",
@@ -130,4 +133,5 @@ __all__ = [
     "reply_id",
     "unknown_server",
     "unusable_entry",
+    "variables_read",
 ]

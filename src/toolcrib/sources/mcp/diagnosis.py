@@ -15,7 +15,8 @@ from toolcrib.sources.mcp.config.package_runner import command_name, package_run
 from toolcrib.sources.mcp.config.server import ServerCommand
 from toolcrib.sources.mcp.outcome import StartDiagnosis
 from toolcrib.sources.mcp.sanitize import short_line
-from toolcrib.sources.mcp.server_log import error_lines
+from toolcrib.sources.mcp.server_log import error_lines, without_warnings
+from toolcrib.sources.mcp.status import env_command
 
 LONGEST_PATH = 1_000
 LONGEST_CONTEXT = 200
@@ -50,6 +51,7 @@ def diagnose(stderr: str, start: StartAttempt) -> StartDiagnosis | None:
     """
     if len(stderr) > 2 * LONGEST_END:
         stderr = f"{stderr[:LONGEST_END]}\n{stderr[-LONGEST_END:]}"
+    stderr = without_warnings(stderr)
     for text in (error_lines(stderr), stderr):
         for sign in _SIGNS:
             if (found := sign.pattern.search(text)) and (
@@ -61,11 +63,13 @@ def diagnose(stderr: str, start: StartAttempt) -> StartDiagnosis | None:
 
 def no_command(start: StartAttempt) -> StartDiagnosis:
     """The diagnosis of a command that is not there."""
-    name = short_line(Path(start.command.command).name, LONGEST_NAME)
+    path = Path(start.command.command)
+    name = short_line(path.name, LONGEST_NAME)
+    wrong = "correct its path in" if path.is_absolute() else "write its whole path into"
     program = _PROGRAMS.get(command_name(name), repr(name))
     return StartDiagnosis(
         f"its command {name!r} is not there",
-        f"install {program}, or write its whole path into `command`",
+        f"install {program}, or {wrong} `command`",
     )
 
 
@@ -128,10 +132,8 @@ def _missing_variable(found: "re.Match[str]", start: StartAttempt) -> StartDiagn
         return None
     some = names[:MOST_VARIABLES]
     listed = " and ".join(some) + (" and more" if len(names) > len(some) else "")
-    options = " ".join(f"--env {name}" for name in some)
-    edit = f"`toolcrib edit {shlex.quote(start.server)} {options}`"
-    verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
-    return StartDiagnosis(f"{listed} {verb} not set", f"set {them}, and hand {them} on: {edit}")
+    verb = "is" if len(names) == 1 else "are"
+    return StartDiagnosis(f"{listed} {verb} not set", f"run {env_command(start.server, some)}")
 
 
 def _port_taken(found: "re.Match[str]", _start: StartAttempt) -> StartDiagnosis:

@@ -1,20 +1,20 @@
-"""What makes a server the one it is: the hashes that its cache and its approvals are filed by.
+"""What makes a server the one it is: the hashes that its cache, approvals and rights are filed by.
 
-The `config_hash` covers the whole entry, the `program_hash` only which program runs:
+    npx -y @modelcontextprotocol/server-filesystem /notes /pictures    TOKEN=abc  SCOPE=${SCOPE}
+    └──────────── `program_hash` ────────────────┘
+    └──────────── `config_hash` ─────────────────────────────────┘    └names┘ └ and references ┘
+    └──────────── `entry_hash`: the values too ─────────────────────────────────────────────────┘
 
-    npx -y @modelcontextprotocol/server-filesystem /notes /pictures
-    └─────────────── the program ────────────────┘ └─ arguments ─┘
-
-Both are keyed by a secret of this installation. They cover the names and references of secrets,
-never their values: a plain hash over values would let anyone who reads a cache try out weak ones.
-Where program and arguments cannot be told apart, everything belongs to the program.
+All are keyed by a secret of this installation, which no cache and no database has: whoever reads a
+hash cannot try out values. Where program and arguments cannot be told apart, everything belongs to
+the program.
 """
 
 import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from typing import NamedTuple
 
 from toolcrib.sources.mcp.config.environment import references
@@ -74,15 +74,25 @@ class ServerIdentity(NamedTuple):
     """The `hash` that a server's decisions are filed by.
 
     `former` is the hash that the same entry had in an earlier version; empty if there is none.
+    `entry` covers all that was written of the server: what its callers have is bound to that.
     """
 
     hash: str
     former: str = ""
+    entry: str = ""
 
     @property
     def config_hash(self) -> str:
         """That of the whole entry, by which its listing is filed."""
         return self.former or self.hash
+
+    def call_pin(self, pin: str) -> str:
+        """The pin that callers know a tool by: of its definition, under this very entry.
+
+        Tickets, covers, sets, recipes and suspended programs hold it, so none of them is good for
+        another entry of the same program.
+        """
+        return hashlib.sha256(f"{self.entry} {pin}".encode()).hexdigest() if self.entry else pin
 
 
 def identity_of(config: ServerConfig, key: bytes) -> ServerIdentity:
@@ -91,14 +101,23 @@ def identity_of(config: ServerConfig, key: bytes) -> ServerIdentity:
     Only the operator writes our own file, so that other arguments are their doing. In another file
     any word may have been changed by another hand.
     """
-    whole = config_hash(config.transport, key)
+    whole, entry = config_hash(config.transport, key), entry_hash(config, key)
     if not config.is_own:
-        return ServerIdentity(whole)
-    return ServerIdentity(program_hash(config.transport, key), whole)
+        return ServerIdentity(entry, whole, entry)
+    return ServerIdentity(program_hash(config.transport, key), whole, entry)
+
+
+def entry_hash(config: ServerConfig, key: bytes) -> str:
+    """A keyed BLAKE2 over all that is written of a server, and that is more than a switch of ours.
+
+    Of a server that others have described their words count as well.
+    """
+    about = "" if config.is_own else config.description
+    return _hash({"server": [config.id, config.prefix, about], **asdict(config.transport)}, key)
 
 
 def config_hash(transport: Transport, key: bytes) -> str:
-    """A keyed BLAKE2 over canonical JSON of the whole entry, as far as it matters to the server."""
+    """The same without the values of variables and headers: by it listings are kept."""
     facts = _command(transport) if isinstance(transport, ServerCommand) else _address(transport)
     return _hash(facts, key)
 

@@ -56,11 +56,17 @@ class Distribution:
     package: Object = field(repr=False)
     where: str = ""
 
+    @property
+    def command(self) -> str:
+        """The program that runs it; that of an address means nothing."""
+        return text_of(self.package, "runtimeHint") or _RUNS.get(self.kind, "")
+
     def fill(self, values: Mapping[str, str]) -> EntryDraft:
         """The entry, with these values for its inputs. Raises `ConfigError`.
 
         An input with a default need not be given. A secret that is not given becomes a reference to
-        a variable of ours. A value for which there is no input is an error.
+        a variable of ours. A value for which there is no input is an error, and so is a published
+        text that refers to a variable of ours: only the person may say what a stranger is sent.
         """
         inputs = RegistryInputs(self.where, values)
         entry = _remote(self, inputs) if self.kind == "remote" else _package(self, inputs)
@@ -170,7 +176,7 @@ def _package(distribution: Distribution, inputs: RegistryInputs) -> JsonObject:
     runtime = inputs.arguments(listed_in(package, "runtimeArguments", where))
     arguments = inputs.arguments(listed_in(package, "packageArguments", where))
     kind = distribution.kind
-    command = text_of(package, "runtimeHint") or _RUNS[kind]
+    command = distribution.command
     before = _before(kind, command, runtime, [*env, *handed_on])
     args = [*before, distribution.what, *_after(kind, arguments)]
     return (
@@ -203,7 +209,7 @@ def _after(kind: DistributionKind, arguments: Sequence[str]) -> list[str]:
 def _remote(distribution: Distribution, inputs: RegistryInputs) -> JsonObject:
     remote = distribution.package
     kind = "sse" if text_of(remote, "type") == "sse" else "http"
-    url = inputs.template(text_of(remote, "url"), inner(remote, "variables"))
+    url = inputs.template("url", text_of(remote, "url"), inner(remote, "variables"))
     headers = inputs.headers(listed_in(remote, "headers", distribution.where))
     return {"type": kind, "url": url or ""} | ({"headers": {**headers}} if headers else {})
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from toolcrib.errors import ConfigError
+from toolcrib.text import printable
 
 Object: TypeAlias = Mapping[str, Any]
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
@@ -82,17 +83,28 @@ class RegistryInputs:
         return words
 
     def template(
-        self, text: str, variables: Mapping[str, Object], *, may_refer: bool = True
+        self, key: str, text: str, variables: Mapping[str, Object], *, may_refer: bool = True
     ) -> str | None:
-        """The text with its `{variables}` filled in; None if one is missing."""
+        """A published text with its `{variables}` filled in; None if one is missing.
+
+        Raises `ConfigError` if more than what is filled in refers to variables of ours.
+        """
         found: dict[str, str] = {}
-        for name in dict.fromkeys(_VARIABLE.findall(text)):
+        names = _VARIABLE.findall(text)
+        for name in dict.fromkeys(names):
             if name in variables:
                 value = self._filled(variables[name], name, may_refer=may_refer, required=True)
                 if value is None:
                     return None
                 found[name] = value
-        return _VARIABLE.sub(lambda each: found.get(each[1], each[0]), text)
+        filled = _VARIABLE.sub(lambda each: found.get(each[1], each[0]), text)
+        if filled.count("${") > sum(found.get(name, "").count("${") for name in names):
+            raise ConfigError(
+                f"{self._where}: it is published with a reference to a variable of yours in"
+                f" {key!r}: {printable(text)!r:.200}; do not add it, or write its entry yourself:"
+                " `toolcrib add --help`"
+            )
+        return filled
 
     def refuse_unknown(self) -> None:
         unknown = sorted(self._values.keys() - self._known)
@@ -107,13 +119,13 @@ class RegistryInputs:
         if key in self._values:
             return self._checked(each, key, self._values[key])
         if text := text_of(each, "value"):
-            return self.template(text, inner(each, "variables"), may_refer=may_refer)
+            return self.template(key, text, inner(each, "variables"), may_refer=may_refer)
         if each.get("isSecret") is True and may_refer and (required or _is_required(each)):
             name = re.sub(r"[^A-Z0-9]+", "_", key.upper()).strip("_") or "SECRET"
             self.secrets[name] = input_of(name, each)
             return "${" + name + "}"
         if text := text_of(each, "default"):
-            return text
+            return self.template(key, text, {})
         if required or each.get("isRequired") is True:
             self.missing[key] = input_of(key, each)
         return None

@@ -47,6 +47,13 @@ _USAGE = re.compile(r"(?:usage|options|flags|commands)\b:?", re.IGNORECASE)
 _STACK = re.compile(r"\s+at |\s*File \"|Traceback |Node\.js v|\s*\^+\s*$|-+$")
 _NOISE = re.compile(r"npm (?:notice|warn)\b|\(node:[0-9]+\)|\(Use `node --trace", re.IGNORECASE)
 """What a package runner or an interpreter adds to the stderr of a server."""
+_LIBRARY_WARNING = re.compile(
+    r"^\S[^\n]{0,500}?:[0-9]{1,7}: [\w.]{0,80}Warning: [^\n]*\n?(?:  [^\n]*\n?)?"
+    r"|^\(node:[0-9]+\) [^\n]*\n?",
+    re.MULTILINE,
+)
+"""Of Python with the line of its source below it, or of Node."""
+_LOGGED_WARNING = re.compile(r".*\bWARN(?:ING)?\b")
 _OPTION = re.compile(r"-{1,2}\w")
 _FRAME = re.compile(r"^[\s|+]*")
 
@@ -216,6 +223,17 @@ def _rotate(path: Path) -> None:
             path.replace(old_log(path))
     finally:
         lock.release()
+
+
+def without_warnings(text: str) -> str:
+    """The text without what libraries warn of: it is not why a program ended.
+
+    Nor is what its log calls a warning, where another line tells the error.
+    """
+    text = _LIBRARY_WARNING.sub("", text)
+    lines = text.splitlines(keepends=True)
+    rest = "".join(line for line in lines if not _LOGGED_WARNING.match(line))
+    return rest if error_lines(rest) != rest else text
 
 
 def error_lines(text: str) -> str:

@@ -172,6 +172,14 @@ class McpServers:
             gone=tuple(each for each in before if each not in self.sources),
         )
 
+    def drop(self, gone: Sequence[McpSource]) -> None:
+        """Stop these for good, as far as they are here; with the last one the thread ends too."""
+        for source in (each for each in self.sources if each in gone):
+            source.retire(finish=False)
+        self.sources = tuple(each for each in self.sources if each not in gone)
+        if not self.sources:
+            self.close()
+
     def close(self) -> None:
         """Stop all that were started. Returns when no process is left.
 
@@ -188,7 +196,8 @@ class McpServers:
         self.problems += state.problems
         before = {source.config.id: source for source in self.sources}
         sources = tuple(
-            _reused(before.get(each.id), each) or self._source(each, state) for each in configs
+            _reused(before.get(each.id), each, state.key) or self._source(each, state)
+            for each in configs
         )
         with suppress(StoreError):  # this is only for cleaning up
             state.decisions.used(*(each.trust.source for each in sources))
@@ -211,9 +220,11 @@ class McpServers:
         return McpSource(config, memory, self._loop, login)
 
 
-def _reused(source: McpSource | None, config: ServerConfig) -> McpSource | None:
-    """The source with this configuration, if that does not change its process; else None."""
+def _reused(source: McpSource | None, config: ServerConfig, key: bytes) -> McpSource | None:
+    """The source with this configuration, if that changes neither process nor identity."""
     if source is None or source.config.differs_in_process(config):
+        return None
+    if source.trust.identity != identity_of(config, key):
         return None
     source.config = config
     return source

@@ -98,8 +98,12 @@ class McpSource:
 
     @property
     def listing(self) -> bool:
-        """Whether it is about to be listed for the first time, or just being so."""
-        return bool(self._refreshing) and self._memory.head() is None
+        """Whether it is about to be listed for the first time, or just being so.
+
+        One that has failed is not: it is tried again, and its failure is what there is to say.
+        """
+        is_first = self._memory.head() is None and self._memory.failure is None
+        return bool(self._refreshing) and is_first
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -343,7 +347,8 @@ class McpSource:
             self._summary = ListingSummary(stamp)
             return NONE_DEFINED
         if last is None or last.judgement is not judgement or last.config is not config:
-            last = define_tools(config, known, judgement, last or NONE_DEFINED)
+            identity = self.trust.identity
+            last = define_tools(config, known, judgement, identity, last or NONE_DEFINED)
             self._memory.define(loaded, last)
         if not stamp or stamp != self._summary.stamp:
             admitted = self.trust.admits(judgement)

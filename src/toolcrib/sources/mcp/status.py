@@ -4,12 +4,14 @@ A model reads this, so it is in our own words: what a server says on its way dow
 """
 
 import os
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, Self, TypedDict, Unpack
 
 from toolcrib.model import JsonObject, State, UnavailableServer
-from toolcrib.sources.mcp.config.environment import unset_variables
+from toolcrib.sources.mcp.config.environment import expandable_texts, unset_variables
 from toolcrib.sources.mcp.config.server import ServerCommand, ServerConfig
 from toolcrib.sources.mcp.outcome import StartFailure
 from toolcrib.sources.mcp.sanitize import short_line
@@ -41,8 +43,9 @@ class ServerStatus:
     `waiting` is how many of its `tools` wait for review, `flagged` how many have hidden text.
     `starting` says what its start is at, "installing by npx (35 s)"; empty if it does not start.
     `memory_bytes` is what its processes use; None if none runs here, or if that is not known.
-    `listing`: it is being listed for the first time, or soon. `unavailable`: what keeps its tools,
-    or some of them, from being used. `cut`: it lists more tools than were taken.
+    `listing`: it is being listed for the first time, or soon; not if that has failed before.
+    `unavailable`: what keeps its tools, or some of them, from being used. `cut`: it lists more
+    tools than were taken.
     """
 
     server: str
@@ -200,14 +203,10 @@ def unusable_entry(server: str) -> UnavailableServer:
 
 def missing_variables(config: ServerConfig, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The variables of ours that the server's entry refers to and that are not set, each once."""
-    transport = config.transport
+    transport, named = config.transport, list[str]()
     if isinstance(transport, ServerCommand):
         named = [name for name in transport.env_from.values() if name not in environ]
-        texts = transport.env.values()
-    else:
-        secret = transport.oauth.client_secret if transport.oauth else ""
-        named, texts = [], [transport.url, *transport.headers.values(), secret]
-    return tuple(dict.fromkeys([*named, *unset_variables(texts, environ)]))
+    return tuple(dict.fromkeys([*named, *unset_variables(expandable_texts(transport), environ)]))
 
 
 def remedy_of(failure: StartFailure, server: str) -> str:
@@ -220,11 +219,29 @@ def on_screen(remedy: str) -> str:
     return remedy.removeprefix("run ").replace("`", "")
 
 
+def env_command(server: str, names: Sequence[str]) -> str:
+    """The command that gives a server these variables."""
+    options = " ".join(f"--env {short_line(name, LONGEST_NAME)}=…" for name in names)
+    return f"`toolcrib edit {shlex.quote(short_line(server, LONGEST_NAME))} {options}`"
+
+
 def _unset(config: ServerConfig, variables: tuple[str, ...]) -> UnavailableServer:
     are, them = ("is", "it") if len(variables) == 1 else ("are", "them")
     reason = f"does not start: {_listed(variables)} {are} not set"
-    remedy = f"set {them} where Toolcrib is started, then run `toolcrib refresh {{server}}`"
-    return _because(config, "not_configured", reason, remedy)
+    server, names = _name(config), _filled_by(config, {*variables})
+    how = f"where Toolcrib is started{f', or by {env_command(server, names)}' if names else ''}"
+    remedy = f"set {them} {how}, then run `toolcrib refresh {server}`"
+    return UnavailableServer(server, "not_configured", reason, remedy)
+
+
+def _filled_by(config: ServerConfig, variables: AbstractSet[str]) -> list[str]:
+    """The variables of a program of our own file that these of ours would fill."""
+    command = config.transport
+    if not (config.is_own and isinstance(command, ServerCommand)):
+        return []
+    filled = {name: (ours,) for name, ours in command.env_from.items()}
+    filled |= {name: unset_variables([text], {}) for name, text in command.env.items()}
+    return [name for name, ours in filled.items() if not variables.isdisjoint(ours)]
 
 
 def _failed(config: ServerConfig, failure: StartFailure) -> UnavailableServer:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from toolcrib.model import Defer, Json, JsonObject, ToolInfo
 from toolcrib.sources.definition import Definition, clean_tool, permission_from
 from toolcrib.sources.mcp.config.server import ServerConfig
+from toolcrib.sources.mcp.identity import ServerIdentity
 from toolcrib.sources.mcp.listing import KnownServer
 from toolcrib.sources.mcp.sanitize import TooLarge, bounded_json, without_surrogates
 from toolcrib.sources.mcp.trust import ServerJudgement, ToolJudgement
@@ -57,6 +58,7 @@ def define_tools(
     config: ServerConfig,
     known: KnownServer,
     judgement: ServerJudgement,
+    identity: ServerIdentity,
     before: ToolDefinitions = NONE_DEFINED,
 ) -> ToolDefinitions:
     """Every tool of a listing that has a name, except the rejected ones.
@@ -66,7 +68,7 @@ def define_tools(
     """
     earlier = (before if before.config is config else NONE_DEFINED).defined
     defined = {
-        name: _defined(config, name, judged, earlier.get(name))
+        name: _defined(config, name, judged, identity, earlier.get(name))
         for name, judged in judgement.tools.items()
         if judged.status != "rejected"
     }
@@ -79,14 +81,20 @@ def define_tools(
 
 
 def _defined(
-    config: ServerConfig, name: str, judged: ToolJudgement, before: DefinedTool | None
+    config: ServerConfig,
+    name: str,
+    judged: ToolJudgement,
+    identity: ServerIdentity,
+    before: DefinedTool | None,
 ) -> DefinedTool:
     if before and (before.judged is judged or before.judged == judged):
         return before
     if judged.approved is None:
-        return DefinedTool(_name_only(config, name, judged), (), judged)
+        tool = replace(_name_only(config, name, judged), pin=identity.call_pin(judged.pin))
+        return DefinedTool(tool, (), judged)
     reader = _DefinitionReader(config, name, judged.approved)
-    tool = clean_tool(reader.tool(), *_pin_and_flags(judged, judged.approved))
+    pin, flags = _pin_and_flags(judged, judged.approved)
+    tool = clean_tool(reader.tool(), identity.call_pin(pin), flags)
     return DefinedTool(tool, reader.problems, judged)
 
 
@@ -122,7 +130,6 @@ def _name_only(config: ServerConfig, name: str, judged: ToolJudgement) -> ToolIn
         enabled=config.enables(name),
         parameters=ANY_OBJECT,
         flags=judged.flags,
-        pin=judged.pin,
     )
 
 

@@ -74,7 +74,11 @@ class ServerTrust:
     ) -> None:
         self.source = f"mcp:{config.id}#{identity.hash}"
         self.identity = identity
-        self._former = f"mcp:{config.id}#{identity.former}" if identity.former else ""
+        self._formers = [
+            f"mcp:{config.id}#{each}"
+            for each in (identity.entry, identity.former)
+            if each not in ("", identity.hash)
+        ]
         self._policy = config.trust
         self._transport = config.transport
         self._decisions = decisions
@@ -186,8 +190,8 @@ class ServerTrust:
         self, listed: "Mapping[str, ToolJudgement | _ListedTool]"
     ) -> Mapping[str, ToolDecisions]:
         """What is decided about these tools. A first list may be approved here."""
-        if self._former:
-            self._decisions.inherit(self.source, self._former, self._renewed)
+        for former in self._formers:
+            self._decisions.inherit(self.source, former, self._renewed)
         decided = self._decisions.of(self.source)
         if not listed or self._policy == "strict" or self._decisions.is_known(self.source):
             return decided

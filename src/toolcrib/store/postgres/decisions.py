@@ -28,6 +28,7 @@ _PUT_ENTRY = """
     INSERT INTO decision_configuration (source, entry) VALUES (%s, %s)
     ON CONFLICT (tenant, source) DO UPDATE SET entry = excluded.entry
 """
+_MOVE_ENTRY = "UPDATE decision_configuration SET source = %s WHERE source = %s"
 _TABLES = ("decision", "decision_configuration", "decision_source", "decision_bucket")
 RESTORE_S = 600.0
 TRUST_S = 60.0
@@ -135,7 +136,10 @@ class PostgresDecisions:
             rows = self._checked(block.db, block.found, former).rows
             if source not in block.found.sources.seals:
                 _put(block.db, [renew(row)._replace(source=source) for row in rows])
+                block.db.execute(_MOVE_ENTRY, (source, former))
                 _seal(block, source)
+                _remove(block.db, former)
+                _seal(block, former)
 
     def is_known(self, source: str) -> bool:
         """As the protocol says."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp.config.package_runner import package_runner
-from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand
+from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, Transport
 
 _REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 ALLOWED = frozenset(
@@ -54,6 +54,26 @@ def unset_variables(texts: Iterable[str], environ: Mapping[str, str]) -> tuple[s
     found = (each for text in texts for each in _REFERENCE.finditer(text))
     named = (each["name"] for each in found if each["default"] is None)
     return tuple(dict.fromkeys(name for name in named if not environ.get(name)))
+
+
+def expandable_texts(transport: Transport) -> tuple[str, ...]:
+    """All texts of a server's entry in which references are replaced."""
+    if isinstance(transport, ServerCommand):
+        return tuple(transport.env.values())
+    secret = transport.oauth.client_secret if transport.oauth else ""
+    return transport.url, *transport.headers.values(), secret
+
+
+def variables_read(
+    transport: Transport, environ: Mapping[str, str], inherits: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The names of our variables that a server is given besides those in `ALLOWED`, each once."""
+    texts = expandable_texts(transport)
+    names = [found["name"] for text in texts for found in _REFERENCE.finditer(text)]
+    if isinstance(transport, ServerCommand):
+        names += transport.env_from.values()
+        names += inherited_variables(transport, environ, inherits)
+    return tuple(dict.fromkeys(names))
 
 
 def expand(text: str, environ: Mapping[str, str]) -> str:

@@ -95,7 +95,9 @@ class OwnServersFile:
             return after != before
 
     def preview(self, put: Mapping[str, JsonObject], drop: Collection[str] = ()) -> tuple[str, str]:
-        """The text of the file as it is, and as it would be."""
+        """The text of the file as it is, and as it would be; checked as by `put`."""
+        for name, entry in put.items():
+            self._check(name, entry)
         top = self._read()
         before = _text(top) if self.path.exists() else ""
         if not put and not drop:

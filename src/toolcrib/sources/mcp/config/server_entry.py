@@ -116,6 +116,11 @@ def _transport(fields: Fields, folder: Path) -> Transport | None:
         return _address(fields, url, "sse")
     if url and kind in ("", *ServerAddress.HTTP_TYPES):
         return _address(fields, url, "http")
+    if command.startswith(("http://", "https://")):
+        fields.problem(
+            "its `command` is an address; write that as its `url` (on a command line `--url`)"
+        )
+        return None
     if command and kind in ("", "stdio"):
         return _command(fields, command, folder)
     fields.problem("needs a `command` to start (type stdio) or a `url` (type http, or sse)")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
+from toolcrib.api_arguments import check
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.model import Json, JsonObject
 from toolcrib.settings import is_own_servers_file
@@ -155,8 +156,8 @@ def _servers(path: Path, table: JsonObject, problems: list[str]) -> Iterator[Ser
             problems.append(f"{where}: has to be an object under a name of 1 to {LONGEST_ID} signs")
             continue
         fields = Fields(where, values)
+        fields.report_unknown(ENTRY_KEYS, FOREIGN_KEYS)  # first: it may be what is missing below
         server = read_entry(id, fields, folder, is_own=is_own)
-        fields.report_unknown(ENTRY_KEYS, FOREIGN_KEYS)
         problems += fields.problems
         if server:
             yield server
@@ -169,6 +170,7 @@ def read_program_servers(
 
     Raises `ConfigError` for keys that come without a name.
     """
+    check(server, str | Path | Mapping, "add_mcp()", "name one, or hand over a file or a mapping")
     if isinstance(server, str):
         return _read_own_table({server: _with_plain_command(entry)})
     if entry:

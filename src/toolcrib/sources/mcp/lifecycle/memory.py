@@ -203,7 +203,7 @@ class ServerMemory:
         if judged.status != "approved":
             message = f"{call.name!r} is not as it was approved; `toolcrib review {self._server}`"
             raise StartFailed("definition_changed", message, retryable=False)
-        if call.pin not in ("", judged.pin):
+        if call.pin not in ("", self.trust.identity.call_pin(judged.pin)):
             message = f"{call.name!r} has another definition than when it was shown; search again"
             raise StartFailed("definition_changed", message, retryable=False)
 

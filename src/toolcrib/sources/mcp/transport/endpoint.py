@@ -16,7 +16,7 @@ from toolcrib.sources.mcp.diagnosis import StartAttempt, diagnose, no_command
 from toolcrib.sources.mcp.oauth.server_login import ServerLogin
 from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed
 from toolcrib.sources.mcp.sanitize import short_line, short_line_end
-from toolcrib.sources.mcp.server_log import ServerLog, error_lines, exit_words
+from toolcrib.sources.mcp.server_log import ServerLog, error_lines, exit_words, without_warnings
 from toolcrib.sources.mcp.transport.isolation import LaunchPlan, launch_plan
 from toolcrib.sources.mcp.transport.sse import SseTransport
 from toolcrib.sources.mcp.transport.stdio import StdioTransport
@@ -83,7 +83,7 @@ class LocalEndpoint:
             return ""
         ended = process.status
         status = "" if ended is None or ended == _ENDED_BY_US else f"{exit_words(ended)}. "
-        stderr = self.redactor.text(process.stderr)
+        stderr = without_warnings(self.redactor.text(process.stderr))
         error = error_lines(stderr)
         last = short_line_end(stderr, LONGEST_TAIL)
         text = last if error == stderr else short_line(error, LONGEST_CAUSE)
