@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Run
-from tests.sources.mcp.faking import FAKE
+from tests.sources.mcp.faking import FAKE, own_file
 from toolcrib.sources.mcp.tool_definitions import MOST_LOADED
 
 ASKING = {f"ask_{number}": {"_meta": {"anthropic/alwaysLoad": True}} for number in range(8)}
@@ -18,7 +18,7 @@ IN_VAIN = "waits: tool_search is on, though its server asks to show it"
 @pytest.fixture
 def named(run: Run, tmp_path: Path) -> tuple[str, str]:
     """The options that name a server with eight tools that ask to be always loaded."""
-    rug, file = tmp_path / "rug.json", tmp_path / "mcp.json"
+    rug, file = tmp_path / "rug.json", own_file()
     rug.write_text(json.dumps(ASKING))
     args = ["-S", str(FAKE), f"rug={rug}"]
     file.write_text(
