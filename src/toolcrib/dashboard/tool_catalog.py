@@ -47,6 +47,7 @@ class ToolRow(NamedTuple):
     name: str
     source: str
     state: str
+    shown: str
     permission_kind: str
     tokens: int
     findings: int | None
@@ -197,6 +198,7 @@ class ToolCatalog:
             entry.name,
             entry.owner_label,
             entry.state,
+            crib.session().standing(entry) if entry.kind == "tool" else "",
             entry.permission_kind
             if rules in ("allow", "")
             else f"{entry.permission_kind}: {rules}",

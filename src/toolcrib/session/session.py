@@ -19,6 +19,7 @@ from toolcrib.execute import ApprovalRequest, Approver, CallRefused
 from toolcrib.model import (
     Call,
     ConversationTokens,
+    Entry,
     JsonObject,
     Kind,
     Outcome,
@@ -350,6 +351,10 @@ class Session:
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred."""
         return note(self._options.style) if self.deferring else ""
+
+    def standing(self, entry: Entry) -> str:
+        """That a tool `waits`, is `always shown` or `never found`, and behind a colon why."""
+        return self._plan.standing(entry)
 
     def deferred_summary(self) -> str:
         """What is deferred, by source, within a budget; "" where nothing is, or all is listed.

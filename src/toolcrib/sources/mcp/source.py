@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from threading import Lock
 
-from toolcrib.errors import UnknownTool
+from toolcrib.errors import SourceError, UnknownTool
 from toolcrib.model import (
     Call,
     CallContext,
@@ -340,6 +340,10 @@ class McpSource:
     async def _log_in(self, show: Callable[[str], None], patience_s: float) -> None:
         from toolcrib.sources.mcp.oauth.login import log_in  # noqa: PLC0415 - loads the SDK
 
+        try:
+            await asyncio.to_thread(self._supervisor.check_entry)
+        except StartFailed as error:
+            raise SourceError(f"{self.server!r} {error}") from None
         await log_in(self.server, self.config.transport, self._logins, show, patience_s)
 
     def _look(self) -> ToolDefinitions:

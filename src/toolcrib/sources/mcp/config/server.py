@@ -112,7 +112,7 @@ class ServerConfig:
     | `calls_at_once`, `calls_waiting` | of more calls those wait, and more than these are refused |
     | `inherits` | the variables of ours that all servers are given, where they are set |
     | `description` | by it the server is found while its tools are unavailable |
-    | `is_own` | it stands in our own file, or in the program that uses us |
+    | `is_own` | it stands in our own file, or in the program that uses us; in no other file |
     """
 
     id: str
@@ -136,7 +136,7 @@ class ServerConfig:
     enabled_tools: tuple[str, ...] | None = None
     disabled_tools: tuple[str, ...] = ()
     description: str = ""
-    is_own: bool = False
+    is_own: bool = True
 
     def enables(self, tool: str) -> bool:
         """Whether the operator lets the tool be found and called at all."""

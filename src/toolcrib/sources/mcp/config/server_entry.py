@@ -41,6 +41,10 @@ FOREIGN_KEYS = frozenset(
 )
 
 _DEFAULTS = ServerConfig("", ServerCommand(""))
+_NOT_OURS = (
+    "`trust: open` and `sampling` do not count in a file that others may write;"
+    " `toolcrib import` takes the server over"
+)
 
 
 class ServerEntry(TypedDict, total=False):
@@ -86,6 +90,11 @@ def read_entry(id: str, fields: Fields, folder: Path, *, is_own: bool) -> Server
     if transport is None:
         return None
     switches = read_switches(fields, Switches())
+    trust: TrustPolicy = fields.choice("trust", TrustPolicy, _DEFAULTS.trust)
+    sampling = fields.flag("sampling", default=_DEFAULTS.sampling)
+    if not is_own and (trust == "open" or sampling):
+        fields.problem(_NOT_OURS)
+        trust, sampling = _DEFAULTS.trust if trust == "open" else trust, False
     return ServerConfig(
         id=id,
         transport=transport,
@@ -100,12 +109,12 @@ def read_entry(id: str, fields: Fields, folder: Path, *, is_own: bool) -> Server
         permission=fields.custom("permission", _permission, (), "an object of permission kinds"),
         defer=fields.choice("defer", Defer, None),
         always_load=fields.custom("always_load", read_patterns, (), "true or a list of tool names"),
-        trust=fields.choice("trust", TrustPolicy, _DEFAULTS.trust),
+        trust=trust,
         believe_annotations=fields.flag(
             "believe_annotations", default=_DEFAULTS.believe_annotations
         ),
         elicitation=fields.flag("elicitation", default=_DEFAULTS.elicitation),
-        sampling=fields.flag("sampling", default=_DEFAULTS.sampling),
+        sampling=sampling,
         description=fields.text("description"),
         enabled_tools=switches.enabled_tools,
         disabled_tools=switches.disabled_tools,
