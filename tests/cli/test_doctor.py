@@ -294,3 +294,15 @@ def test_it_says_where_the_gateway_would_be_bound_and_how(run: Run, tmp_path: Pa
     assert "https://[::]:8443/mcp (TLS; hosts: tools.example.com)" in served["message"]
     key.chmod(0o644)
     assert [each["level"] for each in gateway(tls)] == ["ok", "warning"]
+
+
+def test_a_gateway_for_others_that_admits_nobody_is_a_problem(run: Run, tmp_path: Path):
+    file = tmp_path / "open.toml"
+    proxied = 'bind = "0.0.0.0"\nport = 8080\nhosts = ["a.example"]\nbehind_proxy = true\n'
+    file.write_text(f'[gateway]\n{proxied}trusted_proxies = ["10.0.0.0/8"]\n')
+    named = ("--config", str(file))
+    (found,) = of("people", findings(run, *named, "doctor"))
+    assert (found["level"], "toolcrib keys add" in found["remedy"]) == ("problem", True)
+    run(*named, "keys", "add", "ann")
+    (found,) = of("people", findings(run, *named, "doctor"))
+    assert (found["level"], found["message"]) == ("ok", "HTTP opens with 1 keys")

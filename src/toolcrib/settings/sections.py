@@ -279,8 +279,8 @@ class ObserveSettings(Section):
         default="",
         check=_is_collector,
         description="The address of an OpenTelemetry collector that takes OTLP over HTTP, such as"
-        " `http://127.0.0.1:4318`. Traces and durations go there. Needs the extra `otel`. `OTEL_*`"
-        " variables are not read.",
+        " `http://127.0.0.1:4318`. Traces and durations go there. Needs the extra `otel`. If it"
+        " is empty, the standard variables `OTEL_*` count.",
     )
     otlp_headers_env: Mapping[str, str] = setting(
         default=MappingProxyType[str, str]({}),

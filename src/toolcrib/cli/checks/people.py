@@ -11,6 +11,7 @@ from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
 from toolcrib.crib import inventory_of, stores_in
 from toolcrib.errors import ConfigError, StoreError
 from toolcrib.gateway import keys_in, local_principal, profile_named
+from toolcrib.http import is_loopback
 from toolcrib.settings import GatewaySettings
 from toolcrib.store import StoredKey
 
@@ -27,7 +28,12 @@ def check_people(context: CheckContext) -> Iterator[Diagnosis]:
         yield Diagnosis(PEOPLE, "problem", str(error), "no key works until it can be read")
         return
     issuer = f", and tokens of {gateway.oauth.issuer}" if gateway.oauth.issuer else ""
-    yield Diagnosis(PEOPLE, "ok", f"HTTP opens with {len(keys)} keys{issuer}")
+    if not keys and not issuer and not is_loopback(gateway.bind):
+        problem = "nobody can come in over HTTP: there is no key, and no provider of tokens"
+        remedy = "make one: `toolcrib keys add NAME`; or set `gateway.oauth`"
+        yield Diagnosis(PEOPLE, "problem", problem, remedy)
+    else:
+        yield Diagnosis(PEOPLE, "ok", f"HTTP opens with {len(keys)} keys{issuer}")
     for key in keys:
         yield from _key(key, gateway)
     if issuer:
