@@ -212,7 +212,7 @@ def test_under_strict_no_word_of_a_new_tool_reaches_a_model(world: World):
         for query in ("echo", f"select:{ECHO}", "/echo/", "+echo", "read ssh aloud", "secret"):
             found = crib.search(query)
             assert not found.hits
-            assert ECHO not in found.nearest
+            assert not any("echo" in names for names in found.names.values())
         assert code(call(crib)) == "unreviewed"
         suggested = call(crib, "mcp_fake_ecko").error
         assert suggested
@@ -231,7 +231,8 @@ def test_hidden_characters_make_it_wait_and_are_cleaned_away(world: World):
     world.run("refresh")
     shown = world.run("review", code=1)
     assert "⟨U+200B⟩echo⟨U+E0041⟩" in shown
-    assert "hidden in it: tag, zero-width" in shown
+    places = "⟨U+200B⟩ in tool.description, ⟨U+E0041⟩ in tool.description"
+    assert f"hidden in it: tag, zero-width: {places.replace(', ', '; ')}" in shown
     (status,) = json.loads(world.run("servers", "--json"))
     assert (status["waiting"], status["flagged"]) == (1, 1)
     world.run("review", "--approve", ECHO)
@@ -242,6 +243,28 @@ def test_hidden_characters_make_it_wait_and_are_cleaned_away(world: World):
         assert call(crib).ok
     assert "tag, zero-width" in world.run("list")
     assert "zero-width" in world.run("show", ECHO)
+
+
+def test_one_hidden_character_in_a_parameter_is_told_with_its_place_and_one_step_lets_it_in(
+    world: World,
+):
+    field = {"type": "string", "description": "A room\u200b of the house"}
+    world.pull(inputSchema={"type": "object", "properties": {"text": field}})
+    told = "hidden in it is ⟨U+200B⟩ in tool.inputSchema.properties.text.description"
+    step = "toolcrib review fake --approve 'echo'"
+    world.run("refresh")
+    with world.crib() as crib:
+        [problem] = [each for each in crib.problems if "hidden in it" in each]
+    assert told in problem
+    assert step in problem
+    place = told.partition(" is ")[2]
+    assert f"fake: waiting for review: 1; in echo is {place}" in world.run("doctor")
+    world.run(*step.replace("'", "").split()[1:])
+    with world.crib() as crib:
+        assert not [each for each in crib.problems if "hidden in it" in each]
+        parameters = crib.get(ECHO).capability.parameters  # type: ignore[union-attr]
+        assert parameters["properties"]["text"]["description"] == "A room of the house"
+        assert call(crib).ok
 
 
 def test_a_deleted_cache_approves_nothing(world: World):

@@ -151,7 +151,9 @@ def _show(items: Sequence[ReviewItem]) -> None:
         head = f"{item.name} ({of}{item.status}, pin {item.pin[:PIN_SHOWN]})"
         screen.print(safe(head), style="bold", soft_wrap=True)
         if item.flags:
-            screen.print(safe(f"  hidden in it: {', '.join(item.flags)}"), style="red")
+            places = "; ".join(item.hidden)
+            told = safe(f"  hidden in it: {', '.join(item.flags)}: {places}")
+            screen.print(told, style="red", soft_wrap=True)
         _show_changes(item.changes)
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from toolcrib import session
-from toolcrib.crib import Crib, inventory_of, searcher_of
+from toolcrib.crib import HOST, Crib, deferral_plan_in, inventory_of, searcher_of
 from toolcrib.model import Entry, Hit, Json, JsonObject, Query, State
 from toolcrib.pool import remedy
 from toolcrib.program import ProgramCheck, ProgramOutcome
@@ -89,8 +89,8 @@ def _list(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
     kinds, prices = asked["kinds"], session.Prices(token_counter)
     entries = sorted(crib.entries().values(), key=lambda entry: entry.name)
     listed = [entry for entry in entries if not kinds or entry.kind in kinds]
-    rules, standing_of = inventory_of(crib).verdict, crib.session().standing
-    standings = [standing_of(each) if each.kind == "tool" else "-" for each in listed]
+    rules, plan = inventory_of(crib).verdict, deferral_plan_in(crib, HOST)
+    standings = [plan.standing(each) if each.kind == "tool" else "-" for each in listed]
     rows = list(zip(listed, standings, strict=True))
     offered = [entry for entry, standing in rows if standing.startswith(("waits", "always"))]
     return {

@@ -29,6 +29,7 @@ class ReviewItem:
     to what was approved before; all fields, if nothing was. `configuration` are those of its
     server's entry since then, the same for all of its tools. `overlaps` are the prefixes of other
     servers that `name` begins with too: by the name alone, nobody can tell whose tool it is.
+    `hidden` are the first few characters that are hidden in it, spelt out, and where.
     """
 
     name: str
@@ -40,6 +41,7 @@ class ReviewItem:
     changes: tuple[Change, ...]
     overlaps: tuple[str, ...] = ()
     configuration: tuple[Change, ...] = ()
+    hidden: tuple[str, ...] = ()
 
     @property
     def spelt_out(self) -> str:
@@ -169,6 +171,7 @@ def _review_items(source: McpSource, servers: Sequence[Origin]) -> Iterator[Revi
             changes=changes(judged.approved, judged.listed),
             overlaps=overlaps([origin], servers).get(origin, ()),
             configuration=configuration,
+            hidden=judged.listed.hidden if judged.flags else (),
         )
 
 

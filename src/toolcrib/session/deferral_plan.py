@@ -246,8 +246,7 @@ class DeferralPlan:
             in_vain = ", though its server asks to show it" if entry.asks_to_load else ""
             return f"waits: {'defer is always' if traits.defer == 'always' else trigger}{in_vain}"
         few = sum(len(each.offered) for each in self.plans.values()) < deferral.threshold
-        is_few = few and deferral.trigger.kind != "off"
-        return f"always shown: {f'fewer than {deferral.threshold} tools' if is_few else trigger}"
+        return f"always shown: {f'fewer than {deferral.threshold} tools' if few else trigger}"
 
     def _waiting_in(self, traits: EntryTraits) -> Collection[str]:
         """The names of a group that wait: that very group, if all of it."""

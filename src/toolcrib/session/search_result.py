@@ -235,8 +235,6 @@ def way_on(answer: Answer, said: set[str]) -> Sequence[str]:
 def _way_on(answer: Answer) -> Iterator[str]:
     for name, near in answer.missing.items():
         yield f"- no {_one_line(name)!r}; nearest: {', '.join(near) or 'none'}"
-    if answer.nearest:
-        yield f"Nearest names: {', '.join(answer.nearest)}"
     if answer.names:
         counts = {name: len(some) for name, some in answer.names.items()}
         yield listing(counts, answer.names.__getitem__, LISTING_TOKENS, "What there is:")

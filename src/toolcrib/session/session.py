@@ -19,7 +19,6 @@ from toolcrib.execute import ApprovalRequest, Approver, CallRefused
 from toolcrib.model import (
     Call,
     ConversationTokens,
-    Entry,
     JsonObject,
     Kind,
     Outcome,
@@ -112,7 +111,8 @@ class Session:
         as it is, a reveal changes nothing that stands before it.
         """
         revealed = () if self.style == "code" else self._reveals.names()
-        return (*self.stable_tools(), *self._plan.shown_behind_core(revealed))
+        own, behind = self._host.of_request(), self._plan.shown_behind_core(revealed)
+        return (*self.stable_tools(), *(tool for tool in behind if tool.name not in own))
 
     def stable_tools(self) -> tuple[ToolInfo, ...]:
         """Core and search tool, in code mode `tool_run` too: what no reveal changes.
@@ -351,10 +351,6 @@ class Session:
     def system_note(self) -> str:
         """How to find tools, for the system prompt; "" where nothing is deferred."""
         return note(self._options.style) if self.deferring else ""
-
-    def standing(self, entry: Entry) -> str:
-        """That a tool `waits`, is `always shown` or `never found`, and behind a colon why."""
-        return self._plan.standing(entry)
 
     def deferred_summary(self) -> str:
         """What is deferred, by source, within a budget; "" where nothing is, or all is listed.

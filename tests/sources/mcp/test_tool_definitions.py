@@ -254,6 +254,13 @@ def test_what_is_hidden_is_flagged_and_not_shown():
         "",
         "Hint\U000e0041.",
     )
+    assert set(hidden.hidden) == {
+        "⟨U+001B⟩[31m in tool.description",
+        "⟨U+2060⟩ in tool.title",
+        "⟨U+200B⟩ in the keys of tool.inputSchema.properties",
+        "⟨U+202E⟩ in tool.inputSchema.properties.n⟨U+200B⟩.enum",
+        "⟨U+E0041⟩ in instructions",
+    }
     tool = judged_as("approved", hidden, hidden, hidden.flags)["a"]
     assert tool.flags == ("ansi", "bidi", "tag", "zero-width")
     assert (tool.description, tool.title, tool.search_hint) == ("xy", "T", "git Hint.")

@@ -91,7 +91,10 @@ def _defined(
         return before
     if judged.approved is None:
         tool = replace(_name_only(config, name, judged), pin=identity.call_pin(judged.pin))
-        return DefinedTool(tool, (), judged)
+        remedy = f"look at it, and let it in: `toolcrib review {config.id} --approve {name!r}`"
+        hidden = f"{', '.join(judged.listed.hidden)}; {remedy}" if judged.flags else ""
+        told = f"MCP server {config.id!r}: tool {name!r} waits for review: hidden in it is {hidden}"
+        return DefinedTool(tool, (told,) if hidden else (), judged)
     reader = _DefinitionReader(config, name, judged.approved)
     pin, flags = _pin_and_flags(judged, judged.approved)
     tool = clean_tool(reader.tool(), identity.call_pin(pin), flags)
