@@ -224,8 +224,8 @@ def tracer_of(settings: Settings, environ: Mapping[str, str]) -> Tracer | None:
     """
     observe = settings.observe
     if not observe.otlp:
-        reads = settings.rules_file is not None and can_export()
-        target = standard_target(environ) if reads else None
+        asked = settings.rules_file is not None and "OTEL_EXPORTER_OTLP_ENDPOINT" in environ
+        target = standard_target(environ) if asked and can_export() else None
         return _tracer_to(target, settings) if target else None
     if not can_export():
         remedy = "install it: pip install 'toolcrib[otel]'"

@@ -18,7 +18,7 @@ from toolcrib.model import Entry, Hit, Json, JsonObject, Query, State
 from toolcrib.pool import remedy
 from toolcrib.program import ProgramCheck, ProgramOutcome
 from toolcrib.search import ALTERNATIVES, AS_SET
-from toolcrib.sources.mcp import SMALLER
+from toolcrib.sources import mcp
 from toolcrib.text import token_counter
 
 PATIENCE_S = 30.0
@@ -105,7 +105,7 @@ def _list(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
 def _cut(crib: Crib) -> list[Json]:
     """The servers that list more tools than were taken, a line each."""
     every = [source.status() for source in inventory_of(crib).servers.values()]
-    return [f"{each.server}: {each.cut_words}; {SMALLER}" for each in every if each.cut]
+    return [f"{each.server}: {each.cut_words}; {mcp.SMALLER}" for each in every if each.cut]
 
 
 def _row(entry: Entry, prices: "session.Prices", rules: str, standing: str) -> Json:
