@@ -14,6 +14,7 @@ Every stage above may use it, and it knows none of them. Nothing here speaks MCP
     fair_places         a few places that all callers share, none taking all of them
     deadline            how long a call has, and the clock that stands still while it asks
     files               plain files of bounded size; private files: locked, written in one step
+    packages            whether a package is there in the version that something needs
     memory              what nobody reaches any more is freed, and the system gets it back
     last_good_copy      what a file of the operator said when it could last be used
     daemon_folder       where the runtime files of the daemon are
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     )
     from toolcrib.system.last_good_copy import LastGoodCopies
     from toolcrib.system.memory import Collector, give_memory_back, have_one_heap
+    from toolcrib.system.packages import require_package
     from toolcrib.system.pipe import (
         LONGEST_LINE,
         ByteReader,
@@ -99,6 +101,7 @@ else:
             ),
             "last_good_copy": ("LastGoodCopies",),
             "memory": ("Collector", "give_memory_back", "have_one_heap"),
+            "packages": ("require_package",),
             "pipe": (
                 "ByteReader",
                 "LONGEST_LINE",
@@ -144,6 +147,7 @@ __all__ = [
     "private_file_replaced",
     "read_plain_file",
     "read_private_file",
+    "require_package",
     "resident_bytes",
     "run_folder",
     "run_folders",
