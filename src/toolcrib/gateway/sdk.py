@@ -8,6 +8,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
+from toolcrib.system import require_package
+
+require_package("mcp", "2.3", "2.4", "the gateway")
+
 from anyio import BrokenResourceError, CancelScope, ClosedResourceError
 from anyio.abc import AsyncResource
 from mcp import MCPError

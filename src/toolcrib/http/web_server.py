@@ -8,6 +8,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple, cast
 
+from toolcrib.system import require_package
+
+require_package("uvicorn", "0.34", "0.55", "the web server")
+
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 

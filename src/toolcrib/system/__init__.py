@@ -15,6 +15,7 @@ Every stage above may use it, and it knows none of them. Nothing here speaks MCP
     deadline            how long a call has, and the clock that stands still while it asks
     files               plain files of bounded size; private files: locked, written in one step
     network             which addresses are of the open internet, and which a name stands for
+    packages            whether a package is there in the version that something needs
     memory              what nobody reaches any more is freed, and the system gets it back
     last_good_copy      what a file of the operator said when it could last be used
     daemon_folder       where the runtime files of the daemon are
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from toolcrib.system.last_good_copy import LastGoodCopies
     from toolcrib.system.memory import Collector, give_memory_back, have_one_heap
     from toolcrib.system.network import addresses_of, is_public
+    from toolcrib.system.packages import require_package
     from toolcrib.system.pipe import (
         LONGEST_LINE,
         ByteReader,
@@ -102,6 +104,7 @@ else:
             "last_good_copy": ("LastGoodCopies",),
             "memory": ("Collector", "give_memory_back", "have_one_heap"),
             "network": ("addresses_of", "is_public"),
+            "packages": ("require_package",),
             "pipe": (
                 "ByteReader",
                 "LONGEST_LINE",
@@ -149,6 +152,7 @@ __all__ = [
     "private_file_replaced",
     "read_plain_file",
     "read_private_file",
+    "require_package",
     "resident_bytes",
     "run_folder",
     "run_folders",

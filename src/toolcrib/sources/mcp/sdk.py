@@ -9,6 +9,11 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 import httpx2
+
+from toolcrib.system import require_package
+
+require_package("mcp", "2.3", "2.4", "an MCP server")
+
 from anyio import (
     BrokenResourceError,
     CancelScope,
