@@ -8,6 +8,7 @@ shown.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TypeVar
 
 from toolcrib.model import AgentInfo, Json, JsonObject, PermissionKind, SkillInfo, ToolInfo
@@ -21,7 +22,7 @@ from toolcrib.text import (
 )
 
 FORMAT = 1
-MOST_PLACES = 5
+MOST_PLACES, LONGEST_PLACE = 5, 200
 
 C = TypeVar("C", SkillInfo, AgentInfo)
 
@@ -59,18 +60,13 @@ class Definition:
     @property
     def hidden(self) -> tuple[str, ...]:
         """The first few things that are hidden in it: `⟨U+200B⟩ in tool.inputSchema.title`."""
-        found, waiting = list[str](), list[tuple[str, Json]]([("", self._fields())])
-        while waiting and len(found) < MOST_PLACES:
-            where, each = waiting.pop()
-            if isinstance(each, str):
-                found += (f"{show_hidden(each[a:b])} in {where}" for _, a, b in find_hidden(each))
-            elif isinstance(each, Mapping):
-                waiting += ((f"the keys of {where}", key) for key in each)
-                inside = f"{where}." if where else ""
-                waiting += ((f"{inside}{show_hidden(key)}"[-200:], each[key]) for key in each)
-            elif isinstance(each, list):
-                waiting += ((where, inner) for inner in each)
-        return tuple(found[:MOST_PLACES])
+        places = ((where, text, find_hidden(text)) for where, text in _texts(self._fields()))
+        found = (
+            f"{show_hidden(t[a:b])} in {show_hidden(where)}"
+            for where, t, spans in places
+            for _, a, b in spans
+        )
+        return tuple(islice(found, MOST_PLACES))
 
     def written(self) -> str:
         """As JSON, for `read_definition`."""
@@ -125,7 +121,7 @@ def permission_from(
 
 def hidden_tricks(*values: Json) -> tuple[str, ...]:
     """The tricks by which text is hidden anywhere in these values, keys included."""
-    texts = _texts(values)
+    texts = [text for _, text in _texts(values)]
     if not may_have_hidden("|".join(texts)):  # one quick look at all of them
         return ()
     found = (finding for text in texts for finding in find_hidden(text))
@@ -166,19 +162,20 @@ def clean_json(value: JsonObject) -> JsonObject:
     return {without_hidden(key): _clean(each) for key, each in value.items()}
 
 
-def _texts(value: Json) -> list[str]:
-    """All texts in a value, keys included, in any order."""
-    texts: list[str] = []
-    waiting: list[Json] = [value]
+def _texts(value: Json) -> list[tuple[str, str]]:
+    """All texts in a value and where they are, keys included, in any order."""
+    texts: list[tuple[str, str]] = []
+    waiting: list[tuple[str, Json]] = [("", value)]
     while waiting:
-        each = waiting.pop()
+        where, each = waiting.pop()
         if isinstance(each, str):
-            texts.append(each)
+            texts.append((where, each))
         elif isinstance(each, dict | Mapping):
-            texts += each
-            waiting += each.values()
+            texts += ((f"the keys of {where}", key) for key in each)
+            stem = f"{where[-LONGEST_PLACE:]}." if where else ""
+            waiting += ((f"{stem}{key[:LONGEST_PLACE]}", inner) for key, inner in each.items())
         elif isinstance(each, list | Sequence):
-            waiting += each
+            waiting += ((where, inner) for inner in each)
     return texts
 
 

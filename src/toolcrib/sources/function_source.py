@@ -128,7 +128,7 @@ class FunctionSource:
         if name in RESERVED_NAMES:
             raise NameTaken(reserved_message(name))
         former = self._functions.get(name)
-        if former and not (self._exchanges and _is_same(former.run, function.run)):
+        if former and not (self._exchanges and _identity(former.run) == _identity(function.run)):
             raise NameTaken(f"there is a tool {name!r} here; add this one with another name=")
         return self._put(function)
 
@@ -236,13 +236,11 @@ class FunctionSource:
         return self._functions[name]
 
 
-def _is_same(former: Callable[..., object], now: Callable[..., object]) -> bool:
-    """Whether both are the same function of a module, or method of an object.
+def _identity(fn: Callable[..., object]) -> object:
+    """Which function of a module this is, or method of an object; equal for its later selves.
 
-    A function within another is never: each call of the outer one makes one of the same name.
+    A function within another has none: each call of the outer one makes one of the same name.
     """
-    one, other = (
-        (getattr(fn, "__module__", None), getattr(fn, "__qualname__", "<>")) for fn in (former, now)
-    )
-    owners = getattr(former, "__self__", None), getattr(now, "__self__", None)
-    return one == other and "<" not in one[1] and owners[0] is owners[1]
+    name = getattr(fn, "__qualname__", "<")
+    owner = getattr(fn, "__module__", None), id(getattr(fn, "__self__", None))
+    return object() if "<" in name else (name, *owner)
