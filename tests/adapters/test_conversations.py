@@ -212,7 +212,12 @@ def test_the_model_reads_that_a_hit_may_not_fit(crib: Crib, name: str):
     far = SearchTools("who on earth would ever rent a bicycle near the city harbour at night")
     with WIRES[name](crib, [far, Say("Hm.")]) as talk:
         talk.ask("A bicycle, please")
-        assert "Not sure that any of these fits" in talk.model.requests[-1].body.decode()
+        before, after = talk.model.requests
+        read = after.body.decode()
+        assert "Weak matches; probably none fits." in read
+        assert "You can call these now" not in read
+        assert after.sees == before.sees
+        assert talk.session.revealed_tools() == ()
 
 
 @on_every_wire

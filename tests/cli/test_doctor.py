@@ -7,7 +7,7 @@ import pytest
 
 from tests.certificates import HOST, Authority
 from tests.cli.conftest import Run
-from tests.sources.mcp.faking import FAKE
+from tests.sources.mcp.faking import FAKE, own_file
 from toolcrib.cli.checks import machine
 from toolcrib.cli.doctor import CHECKS
 from toolcrib.settings import Settings, own_servers_file, rules_file
@@ -30,7 +30,7 @@ def servers(tmp_path: Path) -> Any:
     """Writes down servers; returns the options that name them."""
 
     def servers(**table: Any) -> tuple[str, str]:
-        file = tmp_path / "mcp.json"
+        file = own_file()
         file.write_text(json.dumps({"mcpServers": table}))
         return "--mcp-config", str(file)
 
@@ -274,7 +274,7 @@ def test_callers_who_may_approve_their_own_calls_are_told(run: Run, tmp_path: Pa
     config.write_text(f'approval.elicitation = "all"\n{ask}')
     _, warning = told()
     assert warning.startswith(
-        "whoever has a key for the profile default may approve their own calls of mcp_fake_"
+        "whoever has a key for the profile default may approve their own calls, as of mcp_fake_"
     )
 
 

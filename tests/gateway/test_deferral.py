@@ -11,7 +11,7 @@ import pytest
 
 from tests.execute.counting import offered
 from tests.gateway.clients import ERAS, NUMBERED, Era, Workshop, asked, connected, shop_tools, words
-from tests.sources.mcp.faking import FAKE, nothing_left
+from tests.sources.mcp.faking import FAKE, nothing_left, own_file
 from toolcrib.crib import Crib
 from toolcrib.gateway.code_tool_definitions import CODE_TOOLS
 from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
@@ -250,7 +250,7 @@ def test_a_change_of_the_settings_is_in_the_next_list(era: Era):
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_servers_own_entry_says_what_waits(era: Era, tmp_path: Path):
+def test_a_servers_own_entry_says_what_waits(era: Era):
     args = ["-S", str(FAKE), *(f"tool=tool_{number:02}" for number in range(20))]
     entry = {"command": sys.executable, "args": args}
     entries = {
@@ -258,7 +258,7 @@ def test_a_servers_own_entry_says_what_waits(era: Era, tmp_path: Path):
         "one": {**entry, "always_load": ["tool_07"]},
         "none": entry,
     }
-    file = tmp_path / "mcp.json"
+    file = own_file()
     file.write_text(json.dumps({"mcpServers": entries}))
     settings = Settings(
         store=":memory:",

@@ -81,7 +81,10 @@ def test_a_search_says_how_sure_it_is(era: Era):
             sure = words(await client.call_tool("tool_search", {"queries": ["look for orders"]}))
             unsure = words(await client.call_tool("tool_search", {"queries": [far]}))
             assert sure.splitlines()[0] in {SURE, LIKELY}
-            assert unsure.splitlines()[0] == UNSURE
+            assert unsure.splitlines()[0] == UNSURE == "Weak matches; probably none fits."
+            assert "call these now" not in unsure
+            assert "set: " not in unsure  # nothing is revealed, so there is no set
+            assert "Parameters in full" not in unsure
 
     asked(run)
 

@@ -496,3 +496,28 @@ def test_the_order_of_tools_is_by_source_and_name():
     tools = [mcp("b", "y"), mcp("a", "z"), ToolInfo(name="zz", description=""), mcp("a", "x")]
     session = crib_of((*tools, PINNED), threshold=0).session()
     assert names(session.deferred_tools()) == ["zz", "mcp_a_x", "mcp_a_z", "mcp_b_y"]
+
+
+def test_weak_matches_are_names_and_reveal_nothing():
+    session = crib_of().session(tool_search="on")
+    before = session.active_tools()
+    weak = session.search("who on earth would ever read a file near the harbour at night")
+    assert weak.answers[0].confidence == "low"
+    assert weak.answers[0].hits
+    assert (weak.tools, weak.revealed, weak.hits) == ((), (), [])
+    assert session.active_tools() == before
+    first, *lines = weak.text().splitlines()
+    assert first == "Weak matches; probably none fits."
+    assert len(lines) == len(weak.answers[0])
+    pairs = zip(lines, weak.answers[0], strict=True)
+    assert all(line.startswith(f"- {hit.name} [") for line, hit in pairs)
+    other = weak.answers[0][1].name
+    named = session.search(f"select:{other}")
+    assert [tool.name for tool in named.tools] == [*named.revealed] == [other]
+
+
+def test_of_several_queries_the_weak_ones_reveal_nothing():
+    session = crib_of().session(tool_search="on")
+    both = session.search(queries=["read a text file from disk", "thanks"])
+    assert [answer.confidence in {"low", "none"} for answer in both.answers] == [False, True]
+    assert {tool.name for tool in both.tools} <= {hit.name for hit in both.answers[0]}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.crib.crib import Crib
 from toolcrib.crib.stages import Stages
+from toolcrib.wiring import deferral_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -59,8 +60,11 @@ def signatures_in(crib: Crib, names: Iterable[str], caller: Caller) -> Mapping[s
     return _stages(crib).programs.signatures(caller, names)
 
 
-def deferral_plan_in(crib: Crib, caller: Caller, deferral: Deferral, used: int) -> DeferralPlan:
-    """What waits for a search of this caller; see `Sessions.plan`."""
+def deferral_plan_in(
+    crib: Crib, caller: Caller, deferral: Deferral | None = None, used: int = 0
+) -> DeferralPlan:
+    """What waits for a search of this caller, by the settings if nothing else is said."""
+    deferral = deferral or deferral_of(crib.settings, None, None)
     return _stages(crib).sessions.plan(caller, deferral, used)
 
 

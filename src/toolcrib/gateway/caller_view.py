@@ -135,8 +135,7 @@ class CallerView:
 
     def signatures(self, found: SearchResult) -> Mapping[str, ToolSignature]:
         """What was found as functions of programs, by name; not what cannot be called."""
-        names = [hit.name for answer in found.answers for hit in answer]
-        return signatures_in(self._crib, dict.fromkeys(names), self.principal.caller)
+        return signatures_in(self._crib, [hit.name for hit in found.hits], self.principal.caller)
 
     async def run(
         self, program: str, channel: CallChannel, origin: EventOrigin = NO_ORIGIN

@@ -223,6 +223,9 @@ class Daemon:
             await self.shims.drop()
             await old.leave()
             _log.info("the gateway settings have changed; open connections were closed")
+        else:
+            for server in self.serving.servers.all():
+                server.tools_updated()
 
     async def _start_over(self, settings: Settings) -> None:
         read_ns = time.time_ns()

@@ -52,6 +52,11 @@ def _samples(crib: Crib) -> Samples:
         "toolcrib_approvals_waiting": {} if waiting is None else {(): waiting},
         "toolcrib_definitions_waiting": {(each.server,): each.waiting for each in servers},
         "toolcrib_server_up": {(each.server,): each.state == "ready" for each in servers},
+        "toolcrib_server_calls": {
+            (source.server, state): count
+            for source in inventory.servers.values()
+            for state, count in zip(("running", "waiting"), source.calls, strict=True)
+        },
         "toolcrib_server_memory_bytes": {
             (each.server,): each.memory_bytes for each in servers if each.memory_bytes is not None
         },

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from toolcrib.execute import CallRefused
-from toolcrib.model import CALLABLE_STATES, Answer, Hit, Json, JsonObject, Outcome, ToolInfo
+from toolcrib.model import ASKS, CALLABLE_STATES, Answer, Hit, Json, JsonObject, Outcome, ToolInfo
 from toolcrib.session.reveals import leading_names
 from toolcrib.session.search_result import (
     MORE,
@@ -142,7 +142,7 @@ def functions_found(
     budget: int,
 ) -> Outcome:
     """What the search tool of a session answers in code mode: see `stub_text`."""
-    signatures = signatures_of(dict.fromkeys(hit.name for each in found.answers for hit in each))
+    signatures = signatures_of([hit.name for hit in found.hits])
     paths: list[Json] = [each.path for each in signatures.values()]
     missing = found.unavailable()
     return Outcome(
@@ -196,6 +196,7 @@ def _heading(answer: Answer, *, among: int) -> list[str]:
 
 def _stub(hit: Hit, signature: "ToolSignature", *, whole: bool) -> tuple[str, ...]:
     """A hit as a function, with what it can do beside reading; and what may stand for it."""
-    kind = "" if hit.permission_kind == "read" else f"# [{hit.permission_kind}]\n"
+    facts = [each for each in (hit.permission_kind, ASKS * hit.asks) if each not in ("read", "")]
+    kind = f"# [{', '.join(facts)}]\n" if facts else ""
     shorter = signature.brief, f"{signature.line}: ..."
     return tuple(f"{kind}{text}" for text in ([signature.text] if whole else []) + [*shorter])

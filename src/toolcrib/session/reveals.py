@@ -11,10 +11,21 @@ from itertools import zip_longest
 from typing import Protocol
 
 from toolcrib.execute import CallRefused
-from toolcrib.model import CALLABLE_STATES, Answer, ConversationTokens, Entry, Hit, ToolInfo
+from toolcrib.model import (
+    CALLABLE_STATES,
+    Answer,
+    Confidence,
+    ConversationTokens,
+    Entry,
+    Hit,
+    ToolInfo,
+)
 from toolcrib.search import MOST_SUBQUERIES, FreeQuery, SelectQuery, parse_query, subqueries
 from toolcrib.session.search_tool import SEARCH_TOOL_NAME
 from toolcrib.text import estimate_tokens, list_nearest, tool_definition
+
+WEAK: frozenset[Confidence] = frozenset({"low", "none"})
+"""How sure a search is that finds names, and reveals nothing."""
 
 
 class Reveals(Protocol):
@@ -72,8 +83,11 @@ class RequestReveals:
 
 
 def round_robin(answers: Sequence[Answer]) -> list[Hit]:
-    """All hits, each once: the best of every query, then the second best of each, and on."""
-    rounds = zip_longest(*answers)
+    """All hits, each once: the best of every query, then the second best of each, and on.
+
+    Not those of a query that probably none fits: their definitions would stay for nothing.
+    """
+    rounds = zip_longest(*(answer for answer in answers if answer.confidence not in WEAK))
     return list({hit.name: hit for each in rounds for hit in each if hit}.values())
 
 

@@ -29,7 +29,7 @@ ALSO = "Also found:"
 SCHEMAS = "Parameters in full:"
 SURE = "Sure that one of these fits."
 LIKELY = "One of these probably fits."
-UNSURE = "Not sure that any of these fits: check what it does before you call it."
+UNSURE = "Weak matches; probably none fits."
 OFTEN_WITH = "Often used with "
 READ = "`read: {name}` gives its text"
 MORE = "(more than fits here; ask for less at a time)"
@@ -75,6 +75,11 @@ class SearchResult:
         tools = tuple(filter(None, (tool_named(hit.name) for hit in round_robin(answers))))
         new = tuple(tool.name for tool in tools) if revealed is None else revealed
         return cls(answers, new, tools)
+
+    @property
+    def hits(self) -> list[Hit]:
+        """All hits of queries that probably have an answer, each once, the best of each first."""
+        return round_robin(self.answers)
 
     def text(self, budget: int = 1_500, read: str = READ) -> str:
         """What a model reads, within a budget of tokens. `read` says how a skill is read.
@@ -230,8 +235,6 @@ def way_on(answer: Answer, said: set[str]) -> Sequence[str]:
 def _way_on(answer: Answer) -> Iterator[str]:
     for name, near in answer.missing.items():
         yield f"- no {_one_line(name)!r}; nearest: {', '.join(near) or 'none'}"
-    if answer.nearest:
-        yield f"Nearest names: {', '.join(answer.nearest)}"
     if answer.names:
         counts = {name: len(some) for name, some in answer.names.items()}
         yield listing(counts, answer.names.__getitem__, LISTING_TOKENS, "What there is:")

@@ -111,7 +111,8 @@ class Session:
         as it is, a reveal changes nothing that stands before it.
         """
         revealed = () if self.style == "code" else self._reveals.names()
-        return (*self.stable_tools(), *self._plan.shown_behind_core(revealed))
+        own, behind = self._host.of_request(), self._plan.shown_behind_core(revealed)
+        return (*self.stable_tools(), *(tool for tool in behind if tool.name not in own))
 
     def stable_tools(self) -> tuple[ToolInfo, ...]:
         """Core and search tool, in code mode `tool_run` too: what no reveal changes.

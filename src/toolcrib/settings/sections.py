@@ -189,7 +189,10 @@ class CallSettings(Section):
     """The bounds of every call."""
 
     timeout_s: float = setting(
-        default=60.0, gt=0, description="How long a tool may take, if the call sets no limit."
+        default=60.0,
+        gt=0,
+        description="How long a tool may take, if the call sets no limit. For the tools of an MCP"
+        " server its `call_timeout_s` says so.",
     )
     page_tokens: int = setting(
         default=8_000,

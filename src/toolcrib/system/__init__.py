@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from toolcrib.system.connection_limiter import ConnectionLimiter
     from toolcrib.system.daemon_folder import RUN_FOLDER_VARIABLE, run_folder, run_folders
     from toolcrib.system.deadline import (
-        DEADLINE_PASSED,
         CallQuestions,
         DeadlineTimer,
+        deadline_passed,
         done_in_time,
     )
     from toolcrib.system.event_loop import BackgroundLoop, run_in_thread
@@ -83,7 +83,7 @@ else:
             "child_process": ("ChildProcess",),
             "connection_limiter": ("ConnectionLimiter",),
             "daemon_folder": ("RUN_FOLDER_VARIABLE", "run_folder", "run_folders"),
-            "deadline": ("CallQuestions", "DEADLINE_PASSED", "DeadlineTimer", "done_in_time"),
+            "deadline": ("CallQuestions", "DeadlineTimer", "deadline_passed", "done_in_time"),
             "event_loop": ("BackgroundLoop", "run_in_thread"),
             "fair_places": ("FairPlaces", "is_fair"),
             "files": (
@@ -116,7 +116,6 @@ else:
     )
 
 __all__ = [
-    "DEADLINE_PASSED",
     "LONGEST_LINE",
     "RUN_FOLDER_VARIABLE",
     "BackgroundLoop",
@@ -137,6 +136,7 @@ __all__ = [
     "addresses_of",
     "bounded_lines",
     "create_private_file",
+    "deadline_passed",
     "done_in_time",
     "file_locked",
     "give_memory_back",

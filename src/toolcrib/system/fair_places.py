@@ -51,13 +51,11 @@ class FairPlaces:
             self._go_on()
 
     def _go_on(self) -> None:
-        while fitting := [each for each in self._waiting if self._fits(each[0])]:
-            caller, turn = chosen = min(fitting, key=lambda each: self._held[each[0]])
+        held = self._held
+        while fair := [each for each in self._waiting if is_fair(held[each[0]], self._free)]:
+            caller, turn = chosen = min(fair, key=lambda each: held[each[0]])
             self._waiting.remove(chosen)
             if turn.set_running_or_notify_cancel():
                 self._free -= 1
                 self._held[caller] += 1
                 turn.set_result(None)
-
-    def _fits(self, caller: str) -> bool:
-        return is_fair(self._held[caller], self._free)

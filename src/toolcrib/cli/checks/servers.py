@@ -69,8 +69,10 @@ def _listing_problem(source: McpSource) -> Diagnosis | None:
     status = source.status()
     if status.cut:
         return _warning(source, status.cut_words, SMALLER)
-    if waiting := len(source.judge().waiting()):
-        words = f"waiting for review: {waiting}"
+    if waiting := source.judge().waiting():
+        tools = source.judge().tools
+        hidden = (f"; in {name} is {at}" for name in waiting for at in tools[name].listed.hidden)
+        words = f"waiting for review: {len(waiting)}{next(hidden, '')}"
         return _warning(source, words, f"toolcrib review {source.server}")
     for problem in source.problems:
         return _warning(source, problem, "report it to the author of the server")

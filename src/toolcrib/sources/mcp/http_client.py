@@ -18,12 +18,12 @@ PEER = "toolcrib.peer"
 def bounded_http_client(
     headers: Mapping[str, str], authorizer: "sdk.httpx2.Auth | None" = None
 ) -> "sdk.httpx2.AsyncClient":
-    """A client whose replies are bounded: see `_BoundedTransport`."""
+    """A client whose replies are bounded: see `_BoundedTransport`. Its requests are not."""
     return sdk.httpx2.AsyncClient(
         headers={**headers, "accept-encoding": "identity"},
         auth=authorizer,
         timeout=sdk.httpx2.Timeout(None, connect=CONNECT_S),
-        transport=_BoundedTransport(sdk.httpx2.AsyncHTTPTransport()),
+        transport=_BoundedTransport(sdk.httpx2.AsyncHTTPTransport(limits=sdk.httpx2.Limits())),
     )
 
 

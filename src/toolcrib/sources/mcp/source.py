@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from threading import Lock
 
-from toolcrib.errors import UnknownTool
+from toolcrib.errors import SourceError, UnknownTool
 from toolcrib.model import (
     Call,
     CallContext,
@@ -90,6 +90,11 @@ class McpSource:
         """What its start is at, for people; empty while it does not start."""
         phase = self._made.phase if self._made else None
         return phase.words() if phase else ""
+
+    @property
+    def calls(self) -> tuple[int, int]:
+        """How many calls it serves now, and how many wait."""
+        return self._made.calls if self._made else (0, 0)
 
     @property
     def is_unknown(self) -> bool:
@@ -335,6 +340,10 @@ class McpSource:
     async def _log_in(self, show: Callable[[str], None], patience_s: float) -> None:
         from toolcrib.sources.mcp.oauth.login import log_in  # noqa: PLC0415 - loads the SDK
 
+        try:
+            await asyncio.to_thread(self._supervisor.check_entry)
+        except StartFailed as error:
+            raise SourceError(f"{self.server!r} {error}") from None
         await log_in(self.server, self.config.transport, self._logins, show, patience_s)
 
     def _look(self) -> ToolDefinitions:

@@ -67,7 +67,7 @@ def authorizer(file: ServerLogin) -> Authorizer:
     oauth = OAuth()
     metadata = client_metadata(oauth, "http://127.0.0.1:1/callback")
     provider = OAuthClientProvider(URL, metadata, LoginStorage(file, URL, oauth))
-    return Authorizer(provider, file, asks=False, registers=True)
+    return Authorizer(provider, file, oauth, asks=False)
 
 
 async def sent(auth: Authorizer, *replies: httpx2.Response) -> list[httpx2.Request]:

@@ -50,27 +50,21 @@ class Authorizer(httpx2.Auth):
     """The credentials of one connection. It never raises: after an error the refusal stands.
 
     `refused`: the last reply refused us. `error`: why that could not be helped. Unless it `asks`,
-    it only refreshes: no person is asked, no client is registered. A client that `registers` itself
-    is stored with its tokens. `redactor` knows every token that was sent. `issuer` is an address
-    that the operator named: a login may lead there wherever that is.
+    it only refreshes: no person is asked, no client is registered. A client that registers itself
+    is stored with its tokens. `redactor` knows every token that was sent. To the `issuer` that the
+    operator named, a login may lead wherever that is.
     """
 
     def __init__(
-        self,
-        provider: OAuthClientProvider,
-        file: ServerLogin,
-        *,
-        asks: bool,
-        registers: bool,
-        issuer: str = "",
+        self, provider: OAuthClientProvider, file: ServerLogin, oauth: OAuth, *, asks: bool
     ) -> None:
         self._provider = provider
         self._file = file
         self.redactor = Redactor()
         self._url = provider.context.server_url
         self._asks = asks
-        self._registers = registers
-        self._named = urlsplit(issuer).hostname
+        self._registers = not oauth.client_id
+        self._named = urlsplit(oauth.issuer).hostname
         self._peer = ""
         self._stored: OAuthToken | None = None
         self.refused = False
@@ -286,13 +280,10 @@ def silent_authorizer(file: ServerLogin, address: ServerAddress) -> Authorizer:
     """For calls: the stored token and its refresh, or client credentials. It asks no person."""
     url, oauth = address.url, address.oauth or OAuth()
     if oauth.grant == "client_credentials":
-        program = _program(file, url, oauth)
-        return Authorizer(program, file, asks=True, registers=False, issuer=oauth.issuer)
+        return Authorizer(_program(file, url, oauth), file, oauth, asks=True)
     metadata = client_metadata(oauth, NO_REDIRECT)
     provider = OAuthClientProvider(url, metadata, LoginStorage(file, url, oauth))
-    return Authorizer(
-        provider, file, asks=False, registers=not oauth.client_id, issuer=oauth.issuer
-    )
+    return Authorizer(provider, file, oauth, asks=False)
 
 
 def login_authorizer(
@@ -312,9 +303,7 @@ def login_authorizer(
         await show(page)
 
     provider = OAuthClientProvider(url, metadata, stored, show_checked, wait)
-    authorizer = Authorizer(
-        provider, file, asks=True, registers=not oauth.client_id, issuer=oauth.issuer
-    )
+    authorizer = Authorizer(provider, file, oauth, asks=True)
     return authorizer
 
 
