@@ -1,6 +1,7 @@
 """Searches and calls a second: of one replica and of three, through HAProxy; and of a peer.
 
-    python -m benchmarks.replicas.rates [--clients 16] [--seconds 10] [--contextforge PYTHON]
+    python -m benchmarks.replicas.rates [--clients 16] [--seconds 10] [--tools 300]
+        [--contextforge PYTHON]
 
 Every client asks again as soon as it has its answer. All of ours are in the modern era, and each
 has a key of its own. One server, over HTTP, is behind all gateways; it is called without one too.
@@ -83,6 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument(
+        "--tools", type=int, default=SHOP_TOOLS, help="a call costs the same with 100 and 20,000"
+    )
+    parser.add_argument(
         "--contextforge", type=Path, metavar="PYTHON", help="measure ContextForge too"
     )
     parser.add_argument("--markdown", type=Path, help="put the table into this page too")
@@ -105,7 +109,7 @@ def setting(said: Namespace) -> str:
     peer = LEFT_OUT
     if said.contextforge:
         peer = f"ContextForge {contextforge_version(said.contextforge)}."
-    tools, load = SHOP_TOOLS + len(OWN), os.getloadavg()[0]
+    tools, load = said.tools + len(OWN), os.getloadavg()[0]
     return (
         f"{said.clients} clients, {said.seconds:g} s each, one server with {tools} tools. "
         f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, "
@@ -115,7 +119,7 @@ def setting(said: Namespace) -> str:
 
 async def _measured(folder: Path, said: Namespace) -> list[Rate]:
     load = Load(said.clients, said.seconds)
-    async with running_shop(folder / "shop") as shop:
+    async with running_shop(folder / "shop", said.tools) as shop:
         direct = [McpClient(shop.url, "none", "modern") for _ in range(load.clients)]
         rates = await load.rates(direct, [shop.pid], {"the server itself: calls": _call_directly})
         for count in (1, 3):

@@ -44,9 +44,9 @@ class Shop(NamedTuple):
 
 
 @asynccontextmanager
-async def running_shop(folder: Path) -> AsyncGenerator[Shop]:
-    """It runs meanwhile, with some hundred tools. Raises `Unusable`."""
-    tools, port = _write_tools(folder), free_port()
+async def running_shop(folder: Path, count: int = SHOP_TOOLS) -> AsyncGenerator[Shop]:
+    """It runs meanwhile, with so many tools beside its own. Raises `Unusable`."""
+    tools, port = _write_tools(folder, count), free_port()
     words = ("-m", __spec__.name, str(tools), str(folder / "spent"), str(port))
     process = await asyncio.create_subprocess_exec(sys.executable, *words, cwd=ROOT)
     try:
@@ -57,10 +57,10 @@ async def running_shop(folder: Path) -> AsyncGenerator[Shop]:
         await process.wait()
 
 
-def _write_tools(folder: Path) -> Path:
+def _write_tools(folder: Path, count: int) -> Path:
     folder.mkdir()
     file = folder / "tools.json"
-    file.write_text(json.dumps({"tools": made_up_tools(SHOP_TOOLS)}), encoding="utf-8")
+    file.write_text(json.dumps({"tools": made_up_tools(count)}), encoding="utf-8")
     return file
 
 

@@ -14,7 +14,7 @@ from benchmarks.replicas.shop_server import LOOK_UP
 
 
 def test_without_its_python_contextforge_is_left_out_and_the_page_says_so():
-    assert LEFT_OUT in setting(Namespace(clients=16, seconds=10.0, contextforge=None))
+    assert LEFT_OUT in setting(Namespace(clients=16, seconds=10.0, tools=300, contextforge=None))
 
 
 def test_a_python_without_contextforge_is_refused_before_anything_starts(
