@@ -238,9 +238,9 @@ class ServerTrust:
         """What is decided about these tools. A first list may be approved here."""
         self._inherit()
         decided = self._decisions.of(self.source)
-        if not listed or self._policy == "strict" or self._decisions.is_known(self.source):
-            return decided
-        if not self.may_start():  # what is known was listed by another entry
+        # Where the entry waits, what is known was listed by another.
+        waits = self._policy == "strict" or not self.may_start()
+        if not listed or waits or self._decisions.is_known(self.source):
             return decided
         clean = {name: one for name, one in listed.items() if not one.flags}
         pinned = {name: (one.pin, one.listed.written()) for name, one in clean.items()}
