@@ -13,13 +13,16 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test journeys clients browser postgres soak check format bench compare site extras release shape clean
+.PHONY: help run setup test journeys clients browser postgres soak check format bench compare site extras release shape clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 run: $(VENV)/.package ## Install Toolcrib into .venv and take the guided tour
 	@$(BIN)/toolcrib tour
+
+setup: $(VENV)/.package ## Put Toolcrib between your MCP clients and their servers (ARGS="--dry-run" to look)
+	@$(BIN)/toolcrib setup $(ARGS)
 
 test: $(VENV)/.dev ## Run the tests, in random order, on all cores (ARGS="-k cut" for some)
 	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal --ignore=tests/e2e $(ARGS)

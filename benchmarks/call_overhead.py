@@ -12,7 +12,6 @@ from npm, installed by `scripts/install_test_servers.py`.
 """
 
 import asyncio
-import json
 import subprocess
 import sys
 import tempfile
@@ -146,19 +145,22 @@ async def _measure(server: Server, calls: int, starts: int) -> Cost:
     return Cost(warm, cold)
 
 
+def _opened(server: Server, folder: Path) -> McpServers:
+    """This server, as a program adds it, with what is known of it in the folder."""
+    entry: JsonObject = {"command": server.command, "args": [*server.args]}
+    return McpServers.open_added({"bench": entry}, {}, FileStores(StorePlaces(folder)))
+
+
 def _learned(server: Server, folder: Path) -> Path:
-    """An `mcpServers` file with this server, which is known there as after `toolcrib refresh`."""
-    config = folder / "mcp.json"
-    entry = {"command": server.command, "args": server.args}
-    config.write_text(json.dumps({"mcpServers": {"bench": entry}}), encoding="utf-8")
-    found = McpServers.open([config], FileStores(StorePlaces(folder)))
+    """The folder, in which the server is known as after `toolcrib refresh`."""
+    found = _opened(server, folder)
     try:
         errors = [done.error for done in refresh_all(found.sources) if done.error]
     finally:
         found.close()
     if errors:
         raise Unusable(f"{server.name} does not start: {errors[0]}")
-    return config
+    return folder
 
 
 @asynccontextmanager
@@ -175,9 +177,9 @@ async def _direct(server: Server) -> AsyncGenerator[OneCall]:
 
 
 @asynccontextmanager
-async def _through_crib(server: Server, config: Path) -> AsyncGenerator[OneCall]:
+async def _through_crib(server: Server, folder: Path) -> AsyncGenerator[OneCall]:
     """A crib that knows the server and has not started it."""
-    found = McpServers.open([config], FileStores(StorePlaces(config.parent)))
+    found = _opened(server, folder)
     allowing = ApprovalSettings(rules=(ApprovalRule(verdict="allow"),))
     with closing(found), Crib(Settings(store=":memory:", approval=allowing)) as crib:
         crib.add_source(*found.sources)

@@ -118,8 +118,9 @@ pattern = "*/delete"
 verdict = "ask"
 """
     )
-    command = [sys.executable, "-m", "toolcrib.cli", "--config", str(folder / "config.toml")]
+    command = [sys.executable, "-m", "toolcrib.cli"]
     environ = {"HOME": str(folder), "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": str(folder)}
+    environ["TOOLCRIB_CONFIG"] = str(folder / "config.toml")  # the servers beside it are our own
 
     def run(*arguments: str) -> str:
         done = subprocess.run(

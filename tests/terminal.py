@@ -39,6 +39,7 @@ def at_terminal(
     columns: int = 80,
     answers: Sequence[tuple[str, str]] = (),
     env: Mapping[str, str] | None = None,
+    program: Sequence[str] = (sys.executable, "-m", "toolcrib.cli"),
 ) -> Shown:
     """Run `toolcrib` with a terminal of its own; each answer is typed when its question is there.
 
@@ -47,7 +48,7 @@ def at_terminal(
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     process = subprocess.Popen(
-        [sys.executable, "-m", "toolcrib.cli", *arguments],
+        [*program, *arguments],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

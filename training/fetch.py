@@ -86,7 +86,8 @@ def unpack(folder: Path) -> None:
         archive.unlink()
     for archive in [*folder.glob("*.tgz"), *folder.glob("*.tar.gz")]:
         with tarfile.open(archive) as file:
-            file.extractall(folder, filter="data")
+            file.extraction_filter = getattr(tarfile, "data_filter", None)  # 3.11.3 has none
+            file.extractall(folder)
         archive.unlink()
 
 

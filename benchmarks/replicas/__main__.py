@@ -5,10 +5,11 @@
 Three `toolcrib serve` with HAProxy in front, a PostgreSQL with a synchronous standby behind, and a
 TCP proxy between them. Clients of both eras search, call with sets, page through results and have
 calls approved; the operator decides, approves and makes keys. Meanwhile the database is killed, a
-replica is killed, the network swallows packets, connections are reset, the database is stopped, and
-at last it fails over. Whatever was acknowledged is looked for at the end. Exit code 1: something
-was lost, a ticket was spent twice, or a search failed on a connection that was not the killed
-replica's.
+replica is killed, the network swallows packets, connections are reset, the database is stopped, a
+server is disabled while nobody reaches the database, and at last it fails over. Whatever was
+acknowledged is looked for at the end. Exit code 1: something was lost (the event of a call, too), a
+ticket was spent twice, a call was served after its server was disabled, an answer was an internal
+error (-32603), or a search failed on a connection that was not the killed replica's.
 
 It needs HAProxy (`python scripts/install_proxies.py`) and the packages of `make .venv/.dev`.
 """
@@ -27,11 +28,12 @@ from benchmarks.home import Unusable
 from benchmarks.markdown import NoMarks, put, table
 from benchmarks.observe_world import made_up_queries
 from benchmarks.replicas.client import until_found
-from benchmarks.replicas.cluster import add_shop, opened_stores, running_cluster
-from benchmarks.replicas.faults import FAULTS, QUICK, Broken, break_things
+from benchmarks.replicas.cluster import Switched, add_shop, opened_stores, running_cluster
+from benchmarks.replicas.faults import FAULTS, QUICK, SWITCHED, Broken, break_things
 from benchmarks.replicas.ledger import (
     Finding,
     Spending,
+    audit_events,
     audit_reveals,
     audit_stores,
 )
@@ -49,13 +51,15 @@ class Result(NamedTuple):
     spending: Spending
     tally: Tally
     broken: Sequence[Broken]
+    switched: Switched = Switched()
 
     @property
     def is_good(self) -> bool:
         """Whether nothing was lost that was acknowledged, and no search failed without cause."""
         lost = any(each.lost for each in self.findings)
         spent = self.spending.twice or self.spending.without
-        return not lost and not spent and not self.tally.failed("searches", own=False)
+        wrong = self.tally.internal or self.switched.served
+        return not (lost or spent or wrong or self.tally.failed("searches", own=False))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -97,6 +101,7 @@ async def run(folder: Path, clients: int, seconds: float, faults: Sequence[str])
     async with running_cluster(folder) as cluster:
         spent = folder / "spent"
         await asyncio.to_thread(add_shop, cluster, spent)
+        await asyncio.to_thread(add_shop, cluster, folder / "desk-spent", SWITCHED, 0)
         address = cluster.pair.address_at(cluster.network.port)
         with opened_stores(cluster, address, folder / "load") as stores:
             keys = [Keys(stores.keys).add(client_name(number)) for number in range(clients)]
@@ -115,7 +120,9 @@ async def run(folder: Path, clients: int, seconds: float, faults: Sequence[str])
             findings = await asyncio.to_thread(audit_stores, load.ledger, stores)
             findings.append(await audit_reveals(load.ledger, cluster, stores))
             findings.append(load.ledger.lost_approvals(spent, stores))
-        return Result(findings, load.ledger.spending(spent), load.tally, broken)
+            findings.append(await asyncio.to_thread(audit_events, load.ledger, cluster, stores))
+        spending = load.ledger.spending(spent)
+        return Result(findings, spending, load.tally, broken, cluster.switched)
 
 
 def report(result: Result) -> str:
@@ -151,6 +158,9 @@ def _done(result: Result) -> str:
         ("tickets spent twice", len(spending.twice)),
         ("calls made without leave", len(spending.without)),
         ("sessions that clients began", tally.sessions),
+        ("calls to a disabled server refused", result.switched.refused),
+        ("calls to a disabled server served", result.switched.served),
+        ("internal errors (-32603)", tally.internal),
     ]
     return table(["what was done", ">number"], [[what, f"{number:,}"] for what, number in rows])
 

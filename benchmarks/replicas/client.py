@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import httpx2
 
 from benchmarks.home import Unusable
-from benchmarks.replicas.cluster import HOST, REPLICA_HEADER, Replica
+from benchmarks.replicas.cluster import HOST, REPLICA_HEADER, UNREADY, Replica
 
 Era = Literal["legacy", "modern"]
 MODERN = "2026-07-28"
@@ -117,7 +117,8 @@ class McpClient:
     ) -> Reply:
         body = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, "params": params}
         answer = await self._http.post(self._url, json=body, headers={**headers})
-        self.replica = answer.headers.get(REPLICA_HEADER, self.replica)
+        replica = answer.headers.get(REPLICA_HEADER, self.replica)
+        self.replica = replica.removesuffix(UNREADY)
         self._session = answer.headers.get("mcp-session-id", self._session)
         if answer.status_code != 200:
             return _refused(answer)

@@ -29,6 +29,7 @@ from benchmarks.replicas.network import CutNetwork
 from benchmarks.replicas.shop_server import SERVER
 from toolcrib.connect import ConnectOptions, DaemonFiles, locate_daemon
 from toolcrib.settings import DEFAULT_TENANT
+from toolcrib.store import Retention
 from toolcrib.store.postgres import (
     Database,
     DatabaseAddress,
@@ -42,6 +43,8 @@ HAPROXY_FILE = ROOT / "deploy" / "haproxy.cfg"
 SERVERS_FILE = "servers.json"
 HOST = "tools.example.com"
 REPLICA_HEADER = "x-replica"
+UNREADY = "-unready"
+"""What HAProxy calls a replica that it asks because none is ready."""
 NAMES = ("one", "two", "three")
 SHOP_TOOLS = 300
 READY_S = 120.0
@@ -63,6 +66,9 @@ embedder = "none"
 [approval]
 servers = "ask"
 wait_s = 0
+
+[observe]
+rows = 10000000
 
 [gateway]
 port = {port}
@@ -152,12 +158,24 @@ class Replica:
         if self._down:
             self._down[-1] = (self._down[-1][0], time.monotonic() + NOTICED_S)
 
+    def was_killed_after(self, moment: float, within_s: float) -> bool:
+        """Whether it was killed so soon after that moment."""
+        return any(moment <= since <= moment + within_s for since, _ in self._down)
+
     def stop(self, how: int = signal.SIGINT) -> None:
         """End it, and see it gone."""
         if self._process:
             self._process.send_signal(how)
             self._process.wait(READY_S)
             self._process = None
+
+
+@dataclass
+class Switched:
+    """What came of calls to a server that was disabled: refused, and served all the same."""
+
+    refused: int = 0
+    served: int = 0
 
 
 @dataclass(frozen=True)
@@ -171,6 +189,7 @@ class Cluster:
     network: CutNetwork
     install_key: str
     folder: Path
+    switched: Switched = field(default_factory=Switched)
 
     def running(self) -> list[Replica]:
         """The replicas that were not killed."""
@@ -190,14 +209,22 @@ class Cluster:
             over = before.version if before else None
             stores.documents.put_document(SERVERS_FILE, content, over)
 
+    def switch(self, name: str, *, disabled: bool) -> None:
+        """Disable a server or enable it, past the network that may be cut. Raises `StoreError`."""
+        with opened_stores(self, self.pair.address, self.folder / "servers") as stores:
+            before = stores.documents.document(SERVERS_FILE)
+        every = json.loads(before.content)["mcpServers"] if before else {}
+        every[name]["disabled"] = disabled
+        self.put_servers(every)
 
-def add_shop(cluster: Cluster, spent: Path) -> None:
-    """Add the server of `shop_server` with some hundred tools; it notes in `spent`."""
-    tools = cluster.folder / "tools.json"
-    tools.write_text(json.dumps({"tools": made_up_tools(SHOP_TOOLS)}), encoding="utf-8")
+
+def add_shop(cluster: Cluster, spent: Path, name: str = SERVER, count: int = SHOP_TOOLS) -> None:
+    """Add the server of `shop_server` with so many more tools; it notes in `spent`."""
+    tools = cluster.folder / f"{name}.json"
+    tools.write_text(json.dumps({"tools": made_up_tools(count)}), encoding="utf-8")
     words = ["-S", "-m", "benchmarks.replicas.shop_server", str(tools), str(spent)]
     entry: dict[str, Any] = {"command": sys.executable, "args": words, "env": {"PYTHONPATH": ROOT}}
-    cluster.add_server(SERVER, entry)
+    cluster.add_server(name, entry)
 
 
 @contextmanager
@@ -206,7 +233,7 @@ def opened_stores(cluster: Cluster, address: str, folder: Path) -> Generator[Pos
     database = Database(DatabaseAddress(address))
     shared = SharedDatabase(database)
     key = bytes.fromhex(cluster.install_key)
-    stores = PostgresStores(shared, TenantPlaces(DEFAULT_TENANT, folder, key, None))
+    stores = PostgresStores(shared, TenantPlaces(DEFAULT_TENANT, folder, key, Retention(1, 1, 1)))
     try:
         yield stores
     finally:
@@ -275,7 +302,11 @@ def _balanced(port: int, replicas: Sequence[Replica]) -> str:
                 continue
             case _:
                 kept.append(line)
-    servers = [f"    server {each.name} 127.0.0.1:{each.port}" for each in replicas]
+    servers = [
+        f"    server {each.name}{more} 127.0.0.1:{each.port}{how}"
+        for more, how in (("", ""), (UNREADY, " backup no-check"))
+        for each in replicas
+    ]
     told = f"    http-response set-header {REPLICA_HEADER} %s"
     return "\n".join([*kept, told, *servers, ""])
 

@@ -1,13 +1,22 @@
 """What breaks during a run, and when. Each fault is over when its function returns."""
 
 import asyncio
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from benchmarks.replicas.cluster import Cluster
+from benchmarks.home import Unusable
+from benchmarks.replicas.client import McpClient
+from benchmarks.replicas.cluster import READY_S, Cluster, Replica, opened_stores
+from benchmarks.replicas.shop_server import LOOK_UP
+from toolcrib.gateway.keys import Keys
 
 BLACK_HOLE_S, PAUSED_S, DOWN_S = 6.0, 7.0, 2.0
+CUT_S, HEALED_S, CALL_AGAIN_S = 20.0, 6.0, 0.05
+"""Longer than `stale_s`, so that every replica refuses calls; and how long they are made then."""
+SWITCHED = "desk"
+SWITCHED_TOOL = f"mcp_{SWITCHED}_{LOOK_UP}"
 SETTLE_S = 6.0
 """How long clients go on after a fault, at least: a lost standby takes five to come back."""
 
@@ -66,12 +75,62 @@ async def fail_over(cluster: Cluster) -> None:
     cluster.network.reset()
 
 
+async def disable_during_cut(cluster: Cluster) -> None:
+    """Nothing reaches the database until every replica refuses; meanwhile a server is disabled.
+
+    It is called at every replica all the while. Once a replica has refused it, it must never be
+    served again until it is enabled.
+    """
+    with opened_stores(cluster, cluster.pair.address, cluster.folder / "switch") as stores:
+        key = Keys(stores.keys).add(f"switch-{secrets.token_hex(4)}")
+    await asyncio.gather(*(_until_served(each, key) for each in cluster.replicas))
+    cluster.network.hold()
+    await asyncio.to_thread(cluster.switch, SWITCHED, disabled=True)
+    ends = asyncio.Event()
+    every = [asyncio.create_task(_call_on(cluster, each, key, ends)) for each in cluster.replicas]
+    await asyncio.sleep(CUT_S)
+    cluster.network.let_go()
+    await asyncio.sleep(HEALED_S)
+    ends.set()
+    await asyncio.gather(*every)
+    await asyncio.to_thread(cluster.switch, SWITCHED, disabled=False)
+
+
+async def _call_on(cluster: Cluster, replica: Replica, key: str, ends: asyncio.Event) -> None:
+    client = _client_of(replica, key)
+    was_refused = False
+    while not ends.is_set():
+        reply = await client.call("tool_call_read", name=SWITCHED_TOOL, arguments={"order": "1"})
+        refused = bool(reply.code) and not reply.broken
+        was_refused |= refused
+        cluster.switched.refused += refused
+        cluster.switched.served += was_refused and not reply.code
+        await asyncio.sleep(CALL_AGAIN_S)
+    await client.close()
+
+
+async def _until_served(replica: Replica, key: str) -> None:
+    client, end = _client_of(replica, key), time.monotonic() + READY_S
+    while time.monotonic() < end:
+        reply = await client.call("tool_call_read", name=SWITCHED_TOOL, arguments={"order": "1"})
+        if not reply.code:
+            await client.close()
+            return
+        await asyncio.sleep(CALL_AGAIN_S)
+    raise Unusable(f"replica {replica.name} does not serve {SWITCHED_TOOL}")
+
+
+def _client_of(replica: Replica, key: str) -> McpClient:
+    return McpClient(replica.url, key, "modern", f"127.0.0.1:{replica.port}")
+
+
 FAULTS: Mapping[str, Fault] = {
     "kill -9 of the database": kill_database,
     "kill -9 of a replica": kill_replica,
     "black hole, 6 s": black_hole,
     "RST of all connections": reset,
     "SIGSTOP of the database, 7 s": pause_database,
+    "cut of 20 s, a server is disabled meanwhile": disable_during_cut,
     "failover to the standby": fail_over,
 }
 """In the order in which they happen."""

@@ -5,6 +5,7 @@ in doubt, and neither is a loss.
 """
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +15,15 @@ from typing import NamedTuple, TypeVar
 from benchmarks.replicas.client import McpClient, Reply
 from benchmarks.replicas.cluster import Cluster
 from toolcrib.gateway.keys import Keys
-from toolcrib.store import Decision
+from toolcrib.store import Decision, EventFilter
 from toolcrib.store.postgres import PostgresStores
 
 T = TypeVar("T")
+
+UNLOGGED_S = 2.0
+"""So long before a kill what is answered may not be logged: half a second, on a quiet machine."""
+LOGGED_S = 60.0
+PAGE_EVENTS = 20_000
 
 SET_KEY, TOOLS_KEY = "toolcrib/set", "toolcrib/tools"
 
@@ -62,9 +68,20 @@ class Spending(NamedTuple):
     without: Sequence[str]
 
 
+class Executed(NamedTuple):
+    """A call that was answered: its tool, the hash of its arguments, when and by which replica."""
+
+    name: str
+    digest: str
+    at: float
+    replica: str
+
+
 @dataclass
 class Ledger:
     """Everything that was acknowledged."""
+
+    executed: list[Executed] = field(default_factory=list)
 
     decisions: list[Decision] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
@@ -101,6 +118,36 @@ class Ledger:
         ]
         lost = [e.ticket for e in unused if stores.tickets.state(e.ticket) != "approved"]
         return Finding("approvals of calls (tickets)", len(given), len(doubted), lost)
+
+
+def audit_events(ledger: Ledger, cluster: Cluster, stores: PostgresStores) -> Finding:
+    """Look for each call that was answered in the log, until all are there or it takes too long.
+
+    What a replica that was killed has answered just before is in doubt: it is logged a moment
+    later.
+    """
+    doubted, due = list[Executed](), list[Executed]()
+    replicas = {each.name: each for each in cluster.replicas}
+    for each in ledger.executed:
+        killed = replicas[each.replica].was_killed_after(each.at, UNLOGGED_S)
+        (doubted if killed else due).append(each)
+    end = time.monotonic() + LOGGED_S
+    while True:
+        logged = _logged(stores)
+        lost = [each for each in due if (each.name, each.digest) not in logged]
+        if not lost or time.monotonic() > end:
+            break
+        time.sleep(1.0)
+    return Finding("events of calls", len(due), len(doubted), [str(each) for each in lost])
+
+
+def _logged(stores: PostgresStores) -> set[tuple[str, str]]:
+    found, which = set[tuple[str, str]](), EventFilter(("call",), fine=True)
+    before = 0
+    while some := stores.events.newest(PAGE_EVENTS, which, before):
+        found |= {(each.name, str(each.facts["arguments"])) for each in some.values()}
+        before = min(some)
+    return found
 
 
 def audit_stores(ledger: Ledger, stores: PostgresStores) -> list[Finding]:

@@ -17,16 +17,18 @@ from typing import Any, NamedTuple
 
 from benchmarks.replicas.client import Era, McpClient, Reply
 from benchmarks.replicas.cluster import Cluster, Replica
-from benchmarks.replicas.ledger import TOOLS_KEY, Approval, Ledger
+from benchmarks.replicas.ledger import TOOLS_KEY, Approval, Executed, Ledger
 from benchmarks.replicas.shop_server import CANCEL, LOOK_UP, REPORT, SERVER
 from toolcrib.errors import ConfigError, StoreAway, StoreError
 from toolcrib.gateway import DEFAULT_PROFILE, ask_daemon
 from toolcrib.gateway.keys import Keys
 from toolcrib.store import Decision
 from toolcrib.store.postgres import PostgresStores
+from toolcrib.strict_json import json_digest
 
 AWAY, UNHEARD = "store_away", "approval_failed"
 """The codes of a store that is away: of calls, and of the approval of calls."""
+INTERNAL = ("rpc -32603", "http 500")
 PAUSE_S = 0.1
 SET_ROUNDS, TICKET_ROUNDS = 4, 3
 """A client begins a new set, and asks for leave, once in so many rounds."""
@@ -58,6 +60,7 @@ class Tally:
     failures: list[Failure] = field(default_factory=list)
     acknowledged: list[float] = field(default_factory=list)
     sessions: int = 0
+    internal: int = 0
 
     def failed(self, what: str, *, own: bool | None = None, code: str = "") -> int:
         """How many of a kind failed: on killed connections, on others, or with a code."""
@@ -172,6 +175,7 @@ class Load:
         A replica that is back gets its clients back, and knows none of their sessions.
         """
         self.tally.done[what] += 1
+        self.see(reply)
         if reply.code:
             own = any(
                 each.was_down(began) for each in self._cluster.replicas if each.name in replicas
@@ -187,14 +191,26 @@ class Load:
             replies = await asyncio.gather(*(_call_at(each, key, order) for each in two))
             self.tally.done["calls with leave"] += len(replies)
             codes = [each.code for each in replies]
-            for each in replies:
+            for replica, each in zip(two, replies, strict=True):
                 self._note_leave(approval, each)
+                if not each.code:
+                    self.note_executed(f"mcp_{SERVER}_{CANCEL}", {"order": order}, replica.name)
             if "" in codes or all(code in NOT_MADE for code in codes):
                 return
             await asyncio.sleep(0.5)
 
+    def see(self, reply: Reply) -> None:
+        """Count an answer that says that something of ours is broken."""
+        self.tally.internal += reply.code in INTERNAL
+
+    def note_executed(self, name: str, arguments: Mapping[str, str], replica: str) -> None:
+        """A call was answered: its event has to be in the log."""
+        called = Executed(name, json_digest(dict(arguments)), time.monotonic(), replica)
+        self.ledger.executed.append(called)
+
     def _note_leave(self, approval: Approval, reply: Reply) -> None:
         """A request that got no further than the door of the gateway has spent nothing."""
+        self.see(reply)
         if reply.broken or (reply.status == 200 and reply.code in (AWAY, UNHEARD)):
             approval.doubted = True
         elif reply.status == 200 and reply.code and reply.code not in NOT_MADE:
@@ -242,8 +258,7 @@ class _Worker:
             self._set = self._load.ledger.reveal(self._owner, self._client, reply)
         order = f"{self._number}-{number}"
         read = {"arguments": {"order": order}}
-        name = f"mcp_{SERVER}_{LOOK_UP}"
-        await self._ask("calls", "tool_call_read", name=name, **read, **self._with_set())
+        await self._call(LOOK_UP, read, **self._with_set())
         if number % TICKET_ROUNDS == 0:
             await self._page(read)
             await self._cancel(order)
@@ -252,15 +267,22 @@ class _Worker:
         return {"set": self._set} if self._set else {}
 
     async def _page(self, read: Mapping[str, Any]) -> None:
-        name = f"mcp_{SERVER}_{REPORT}"
-        reply = await self._ask("calls", "tool_call_read", name=name, **read)
+        reply = await self._call(REPORT, read)
         if handle := reply.meta.get("toolcrib/handle"):
             await self._ask("pages", "tool_result", handle=handle, page=2)
+
+    async def _call(self, tool: str, read: Mapping[str, Any], **more: str) -> Reply:
+        name = f"mcp_{SERVER}_{tool}"
+        reply = await self._ask("calls", "tool_call_read", name=name, **read, **more)
+        if not reply.code:
+            self._load.note_executed(name, read["arguments"], self._client.replica)
+        return reply
 
     async def _cancel(self, order: str) -> None:
         name = f"mcp_{SERVER}_{CANCEL}"
         reply = await self._client.call("tool_call", name=name, arguments={"order": order})
         self._load.tally.done["tickets asked for"] += 1
+        self._load.see(reply)
         if reply.ticket:
             self._load.ledger.approvals[order] = Approval(reply.ticket)
             await self._load.leave_for(order, reply.ticket)

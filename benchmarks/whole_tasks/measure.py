@@ -84,11 +84,9 @@ def new_ground() -> Generator[Ground]:
 
 def _servers(task: WholeTask, entries: Entries, ground: Ground) -> McpServers:
     """The servers of a task, listed. They keep nothing but what lies in the folder."""
-    config = ground.folder.parent / "mcp.json"
-    named = {name: entries[name] for name in task.servers}
-    config.write_text(ground.filled(json.dumps({"mcpServers": named})), encoding="utf-8")
+    named = json.loads(ground.filled(json.dumps({name: entries[name] for name in task.servers})))
     ground.make()
-    found = McpServers.open([config], FileStores(StorePlaces(config.parent)))
+    found = McpServers.open_added(named, {}, FileStores(StorePlaces(ground.folder.parent)))
     if errors := [done.error for done in refresh_all(found.sources) if done.error]:
         found.close()
         raise Unusable(f"{task.name}: a server does not start: {errors[0]}")

@@ -21,7 +21,15 @@ from toolcrib.api_arguments import check
 from toolcrib.embed import make_embedder
 from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger, PrefetchMode
-from toolcrib.observe import EventCounters, EventLog, Tracer, can_export, can_measure
+from toolcrib.observe import (
+    EventCounters,
+    EventLog,
+    OtlpTarget,
+    Tracer,
+    can_export,
+    can_measure,
+    standard_target,
+)
 from toolcrib.search import ArmWeights, SearchRules
 from toolcrib.settings import (
     Settings,
@@ -210,10 +218,15 @@ def event_log_of(settings: Settings, stores: Stores) -> EventLog:
 
 
 def tracer_of(settings: Settings, environ: Mapping[str, str]) -> Tracer | None:
-    """Who takes spans, if the settings name a collector. Raises `ConfigError`."""
+    """Who takes spans, if the settings name a collector. Raises `ConfigError`.
+
+    Where they name none, the standard variables may, for settings that are the user's.
+    """
     observe = settings.observe
     if not observe.otlp:
-        return None
+        asked = settings.rules_file is not None and "OTEL_EXPORTER_OTLP_ENDPOINT" in environ
+        target = standard_target(environ) if asked and can_export() else None
+        return _tracer_to(target, settings) if target else None
     if not can_export():
         remedy = "install it: pip install 'toolcrib[otel]'"
         raise ConfigError(f"`observe.otlp` is set, and sends nothing without its extra; {remedy}")
@@ -222,7 +235,7 @@ def tracer_of(settings: Settings, environ: Mapping[str, str]) -> Tracer | None:
         problem = f"the variable {missing[0]} of `observe.otlp_headers_env` is not set"
         raise ConfigError(f"{problem}, so no traces are sent; set it, and start again")
     headers = {name: environ[held] for name, held in observe.otlp_headers_env.items()}
-    return Tracer(partial(_exporter, observe.otlp, headers), content=observe.otlp_content)
+    return _tracer_to(OtlpTarget(observe.otlp, headers), settings)
 
 
 def metrics_problem(settings: Settings) -> str:
@@ -233,10 +246,14 @@ def metrics_problem(settings: Settings) -> str:
     return f"`observe.metrics` is on, and there is no page without its extra; {remedy}"
 
 
-def _exporter(url: str, headers: Mapping[str, str]) -> SpanExporter:
-    from toolcrib.observe import OtlpExporter, OtlpTarget  # noqa: PLC0415 - loads the extra
+def _tracer_to(target: OtlpTarget, settings: Settings) -> Tracer:
+    return Tracer(partial(_exporter, target), content=settings.observe.otlp_content)
 
-    return OtlpExporter(OtlpTarget(url, headers))
+
+def _exporter(target: OtlpTarget) -> SpanExporter:
+    from toolcrib.observe import OtlpExporter  # noqa: PLC0415 - loads the extra
+
+    return OtlpExporter(target)
 
 
 @contextmanager

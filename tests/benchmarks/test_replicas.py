@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.replicas.__main__ import Result, report, run
 from benchmarks.replicas.client import Reply
+from benchmarks.replicas.cluster import Switched
 from benchmarks.replicas.faults import QUICK, Broken
 from benchmarks.replicas.ledger import Approval, Finding, Ledger, Spending
 from benchmarks.replicas.load import Failure, Tally
@@ -23,10 +24,18 @@ def test_a_call_that_was_made_twice_or_without_leave_is_found(tmp_path: Path):
     assert ledger.spending(spent) == Spending(3, ["b"], ["c"])
 
 
-def result(*, lost: tuple[str, ...] = (), own: bool = True, twice: tuple[str, ...] = ()) -> Result:
-    tally = Tally(failures=[Failure("searches", "http 502", 5.0, own)], acknowledged=[1.0, 6.5, 7])
-    findings = [Finding("keys", 3, 1, lost)]
-    return Result(findings, Spending(3, twice, ()), tally, [Broken("RST", 5.0, 6.0)])
+def result(
+    *,
+    lost: tuple[str, ...] = (),
+    own: bool = True,
+    twice: tuple[str, ...] = (),
+    internal: int = 0,
+    served: int = 0,
+) -> Result:
+    failures = [Failure("searches", "http 502", 5.0, own)]
+    tally = Tally(failures=failures, acknowledged=[1.0, 6.5, 7], internal=internal)
+    findings, broken = [Finding("keys", 3, 1, lost)], [Broken("RST", 5.0, 6.0)]
+    return Result(findings, Spending(3, twice, ()), tally, broken, Switched(9, served))
 
 
 def test_a_run_is_good_if_nothing_is_lost_and_only_killed_connections_failed():
@@ -34,6 +43,8 @@ def test_a_run_is_good_if_nothing_is_lost_and_only_killed_connections_failed():
     assert not result(lost=("a key",)).is_good
     assert not result(own=False).is_good
     assert not result(twice=("b",)).is_good
+    assert not result(internal=1).is_good
+    assert not result(served=1).is_good
 
 
 def test_the_report_says_what_was_lost_and_how_long_nothing_was_written():
@@ -41,6 +52,8 @@ def test_the_report_says_what_was_lost_and_how_long_nothing_was_written():
     assert "| keys | 3 | 1 | 1 |" in text
     assert "| searches failed, on connections to the killed replica | 1 |" in text
     assert "| RST | 1.0 | 5.5 |" in text
+    assert "| calls to a disabled server served | 0 |" in text
+    assert "| internal errors (-32603) | 0 |" in text
 
 
 def test_a_reply_tells_the_ticket_of_a_call_that_waits():

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.defaults import RETENTION
-from tests.sources.mcp.faking import FAKE
+from tests.sources.mcp.faking import FAKE, own_file
 from toolcrib.cli.app import app
 from toolcrib.cli.events import _CALLS, LogReader
 from toolcrib.errors import ConfigError
@@ -21,9 +21,9 @@ def run(tmp_path):
     command = {"command": sys.executable, "args": ["-S", str(FAKE)]}
     renamed = command | {"tool_prefix": "other"}
     table = {"fake": command, "renamed": renamed}
-    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": table}))
+    own_file().write_text(json.dumps({"mcpServers": table}))
     settings = tmp_path / "settings.toml"
-    settings.write_text('store = "catalog.db"\nmcp_config = ["mcp.json"]\n')
+    settings.write_text('store = "catalog.db"\n')
 
     def run(*arguments):
         return CliRunner().invoke(app, ["--config", str(settings), *arguments])

@@ -18,7 +18,7 @@ def test_the_list_has_everything_and_what_it_costs(run: Run):
         "kind": "tool",
         "state": "ready",
         "rules": "allow",
-        "deferral": "automatic",
+        "deferral": "waits: tool_search is on",
         "tokens": 0,
         "flags": [],
     }
@@ -41,7 +41,7 @@ def test_what_no_model_is_sent_is_in_no_sum(run: Run, config: str):
 
 def test_the_table_has_a_line_for_each(run: Run):
     head, *lines, _ = run("list").out.splitlines()
-    assert head.split() == ["name", "kind", "state", "tokens", "source", "about"]
+    assert head.split() == ["name", "kind", "state", "shown", "tokens", "source", "about"]
     assert "rules: ask" in next(each for each in lines if each.startswith("write_file"))
     assert "rules:" not in next(each for each in lines if each.startswith("read_file"))
     assert len(lines) == len(run("list", "--json").json)

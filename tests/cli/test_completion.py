@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.sources.mcp.faking import FAKE
+from tests.sources.mcp.faking import FAKE, own_file
 from toolcrib.cli.app import app
 
 Complete = Callable[..., list[str]]
@@ -20,7 +20,7 @@ Complete = Callable[..., list[str]]
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A file with one server that works and one that never starts."""
-    path = tmp_path / "mcp.json"
+    path = own_file()
     good = {"command": sys.executable, "args": ["-S", str(FAKE)]}
     path.write_text(json.dumps({"mcpServers": {"good": good, "gone": {"command": "/no/such"}}}))
     return path
@@ -73,7 +73,7 @@ def test_clients_and_profiles_complete(complete: Complete):
 
 def test_a_broken_settings_file_offers_nothing_and_says_nothing(complete: Complete, home: Path):
     settings = home / ".config" / "toolcrib" / "config.toml"
-    settings.parent.mkdir(parents=True)
+    settings.parent.mkdir(parents=True, exist_ok=True)
     settings.write_text("nonsense")
     assert complete("refresh", "g") == []
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.certificates import HOST, Authority
 from tests.cli.conftest import Run
-from tests.sources.mcp.faking import FAKE
+from tests.sources.mcp.faking import FAKE, own_file
 from toolcrib.cli.checks import machine
 from toolcrib.cli.doctor import CHECKS
 from toolcrib.settings import Settings, own_servers_file, rules_file
@@ -30,7 +30,7 @@ def servers(tmp_path: Path) -> Any:
     """Writes down servers; returns the options that name them."""
 
     def servers(**table: Any) -> tuple[str, str]:
-        file = tmp_path / "mcp.json"
+        file = own_file()
         file.write_text(json.dumps({"mcpServers": table}))
         return "--mcp-config", str(file)
 
@@ -274,7 +274,7 @@ def test_callers_who_may_approve_their_own_calls_are_told(run: Run, tmp_path: Pa
     config.write_text(f'approval.elicitation = "all"\n{ask}')
     _, warning = told()
     assert warning.startswith(
-        "whoever has a key for the profile default may approve their own calls of mcp_fake_"
+        "whoever has a key for the profile default may approve their own calls, as of mcp_fake_"
     )
 
 
@@ -294,3 +294,15 @@ def test_it_says_where_the_gateway_would_be_bound_and_how(run: Run, tmp_path: Pa
     assert "https://[::]:8443/mcp (TLS; hosts: tools.example.com)" in served["message"]
     key.chmod(0o644)
     assert [each["level"] for each in gateway(tls)] == ["ok", "warning"]
+
+
+def test_a_gateway_for_others_that_admits_nobody_is_a_problem(run: Run, tmp_path: Path):
+    file = tmp_path / "open.toml"
+    proxied = 'bind = "0.0.0.0"\nport = 8080\nhosts = ["a.example"]\nbehind_proxy = true\n'
+    file.write_text(f'[gateway]\n{proxied}trusted_proxies = ["10.0.0.0/8"]\n')
+    named = ("--config", str(file))
+    (found,) = of("people", findings(run, *named, "doctor"))
+    assert (found["level"], "toolcrib keys add" in found["remedy"]) == ("problem", True)
+    run(*named, "keys", "add", "ann")
+    (found,) = of("people", findings(run, *named, "doctor"))
+    assert (found["level"], found["message"]) == ("ok", "HTTP opens with 1 keys")

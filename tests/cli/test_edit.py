@@ -193,6 +193,19 @@ def test_two_at_once_do_not_overwrite_each_other(
     assert "theirs" in own_servers_file().read_text()
 
 
+def test_a_sandbox_that_gets_files_with_secrets_is_warned_of(run: Run, tmp_path: Path):
+    script = tmp_path / "app" / "server.py"
+    script.parent.mkdir()
+    script.write_text("")
+    (script.parent / ".env").write_text("KEY=x")
+    run("add", "boxed", "--no-start", "--", sys.executable, str(script))
+    told = f"boxed can read {script.parent / '.env'} in its sandbox"
+    assert told not in run("servers").err
+    edited = run("edit", "boxed", "--no-start", "--set", "isolation=bwrap")
+    assert told in " ".join(edited.err.split())
+    assert told in " ".join(run("servers").err.split())
+
+
 @pytest.mark.parametrize("env_from", [["TOKEN", "KEY"], {"TOKEN": "MY_TOKEN", "KEY": "KEY"}])
 def test_a_value_takes_the_place_of_a_variable_that_was_handed_on(run: Run, env_from: Any):
     write(a={**ENTRY, "env_from": env_from})

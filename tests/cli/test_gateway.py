@@ -1,5 +1,7 @@
 import asyncio
+import socket
 from collections.abc import Callable, Coroutine
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +11,14 @@ from tests.cli.conftest import Ran, Run
 from tests.gateway.daemons import bare, serving
 from tests.gateway.live_daemon import LiveDaemon, entry
 from tests.waiting import until_async
+from toolcrib.cli.global_options import GlobalOptions, daemon_place
+from toolcrib.connect import DaemonInfo
 from toolcrib.crib import Crib
 from toolcrib.errors import ConfigError
 from toolcrib.execute import Caller
+from toolcrib.gateway import ask_daemon, operator_client
 from toolcrib.gateway.daemon import Daemon
+from toolcrib.gateway.daemon_lock import DaemonLock
 from toolcrib.system import RUN_FOLDER_VARIABLE
 
 Command = Callable[..., Coroutine[Any, Any, Ran]]
@@ -123,3 +129,26 @@ def test_a_file_that_is_broken_is_shown_by_the_commands(
             assert "what it said before holds" in ran.out
 
     asyncio.run(scenario())
+
+
+def test_one_that_was_stopped_by_a_signal_is_named_soon(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path / "run"))
+    monkeypatch.setattr(operator_client, "AT_ONCE_S", 0.2)
+    files = daemon_place(GlobalOptions())
+    with closing(DaemonLock(files)) as lock, socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(files.operator)
+        silent.listen()  # who connects waits, as for a process that does not run on
+        lock.publish(DaemonInfo(4711, files.socket, files.operator, 1, "", "", ""))
+        with pytest.raises(ConfigError, match="kill -CONT 4711"):
+            ask_daemon(files, "status")
+
+
+def test_one_that_starts_is_not_taken_for_none(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(RUN_FOLDER_VARIABLE, str(tmp_path / "run"))
+    with closing(DaemonLock(daemon_place(GlobalOptions()))):
+        assert "is starting; ask again in a moment" in str(run("gateway", "status").error)
+    assert "start it with `toolcrib serve`" in str(run("gateway", "status").error)

@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from tests.cli.conftest import Run
+from tests.sources.mcp.faking import own_file
 from tests.sources.mcp.oauth_server import guarded
 from toolcrib.errors import ConfigError, SourceError
 
@@ -19,7 +20,7 @@ def url():
 
 @pytest.fixture
 def file(tmp_path: Path, url: str) -> str:
-    path = tmp_path / "mcp.json"
+    path = own_file()
     path.write_text(json.dumps({"mcpServers": {"far": {"url": url, "tool_prefix": "f"}}}))
     return str(path)
 

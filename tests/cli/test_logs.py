@@ -6,7 +6,7 @@ from threading import Thread
 import pytest
 from typer.testing import CliRunner
 
-from tests.sources.mcp.faking import FAKE
+from tests.sources.mcp.faking import FAKE, own_file
 from tests.waiting import until
 from toolcrib.cli.app import app
 from toolcrib.cli.logs import new_lines
@@ -21,7 +21,7 @@ from toolcrib.sources.mcp.server_log import ServerLog, old_log
 def run(tmp_path):
     command = {"command": sys.executable, "args": ["-S", str(FAKE), "exit-at-once"]}
     broken = {"url": "gopher://x"}
-    file = tmp_path / "mcp.json"
+    file = own_file()
     file.write_text(json.dumps({"mcpServers": {"bad": command, "broken": broken}}))
 
     def run(*arguments):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.sources.mcp.faking import FAKE
+from tests.sources.mcp.faking import FAKE, own_file
 from toolcrib.cli.app import app
 from toolcrib.errors import ConfigError
 
@@ -15,7 +15,7 @@ def run(tmp_path):
     def command(*modes):
         return {"command": sys.executable, "args": ["-S", str(FAKE), *modes]}
 
-    file = tmp_path / "mcp.json"
+    file = own_file()
     table = {"good": command(), "bad": command("exit-at-once")}
     file.write_text(json.dumps({"mcpServers": table}))
 

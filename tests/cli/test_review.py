@@ -4,7 +4,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from tests.sources.mcp.faking import FAKE
+from tests.sources.mcp.faking import FAKE, own_file
 from toolcrib.cli import review
 from toolcrib.cli.app import app
 from toolcrib.errors import AmbiguousName, ConfigError, UnknownTool
@@ -19,7 +19,7 @@ TOOLS = [{"name": name, "description": f"To {name}"} for name in ("look", "move"
 @pytest.fixture
 def file(tmp_path):
     """Two strict servers whose tools nobody has approved; none is ever started."""
-    file = tmp_path / "mcp.json"
+    file = own_file()
     server = {"command": sys.executable, "args": [str(FAKE)], "trust": "strict"}
     file.write_text(json.dumps({"mcpServers": {"a": server, "b": server}}))
     learn(file, TOOLS)

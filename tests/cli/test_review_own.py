@@ -104,6 +104,7 @@ def test_a_server_that_moves_into_our_file_keeps_its_approvals(run: Run, tmp_pat
     file = tmp_path / "theirs.json"
     entry = {"command": sys.executable, "args": ["-S", str(FAKE), "/a"]}
     file.write_text(json.dumps({"mcpServers": {"files": entry}}))
+    run("--mcp-config", str(file), "review", "--all")
     run("--mcp-config", str(file), "refresh")
     own = own_servers_file()
     own.parent.mkdir(parents=True, exist_ok=True)
@@ -117,9 +118,12 @@ def test_in_a_file_that_is_not_ours_any_change_waits(run: Run, tmp_path: Path):
     file = tmp_path / "theirs.json"
     entry = {"command": sys.executable, "args": ["-S", str(FAKE), "/a"]}
     file.write_text(json.dumps({"mcpServers": {"files": entry}}))
+    run("--mcp-config", str(file), "review", "--all")
     run("--mcp-config", str(file), "refresh")
     file.write_text(file.read_text().replace('"/a"', '"/"'))
-    assert run("--mcp-config", str(file), "refresh", "--json").json[0]["waiting"] == 12
+    assert "toolcrib review" in run("--mcp-config", str(file), "refresh", "--json").json[0]["error"]
     shown = run("--mcp-config", str(file), "review").out
     assert '"/a"]' in shown
     assert '"/"]' in shown
+    run("--mcp-config", str(file), "review", "--approve", "files")
+    assert run("--mcp-config", str(file), "refresh", "--json").json[0]["waiting"] == 12

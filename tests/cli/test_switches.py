@@ -60,6 +60,8 @@ def test_patterns_and_the_names_that_models_see_will_do(fake: Run):
     fake("disable", "mcp_fake_pid")
     assert states(fake)["mcp_fake_pid"] == "disabled"
     assert states(fake)["mcp_fake_echo"] == "asleep"
+    fake("disable", "mcp__fake__echo")
+    assert states(fake)["mcp_fake_echo"] == "disabled"
 
 
 @pytest.mark.parametrize(
@@ -93,6 +95,7 @@ def test_a_server_in_a_file_that_is_not_ours_is_switched_here(run: Run, tmp_path
     entry = {"command": COMMAND[0], "args": [*COMMAND[1:]], "disabled_tools": ["pid"]}
     file.write_text(json.dumps({"mcpServers": {"theirs": entry}}))
     there, before = file.read_text(), ("--mcp-config", str(file))
+    run(*before, "review", "--all")
     run(*before, "refresh")
     run(*before, "disable", "theirs/echo")
     run(*before, "enable", "theirs/pid")

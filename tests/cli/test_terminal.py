@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sources.mcp.faking import FAKE
+from tests.sources.mcp.faking import FAKE, own_file
 from tests.terminal import at_terminal
 
 LONG = "awslabs-amazon-bedrock-agentcore-mcp-server-of-my-own"
@@ -16,7 +16,7 @@ TOOL = f"mcp_{LONG}_echo"
 @pytest.fixture
 def named(tmp_path: Path) -> tuple[str, str]:
     """The options that name a server with a long name, and one that does not start."""
-    file = tmp_path / "mcp.json"
+    file = own_file()
     good = {"command": sys.executable, "args": ["-S", str(FAKE)]}
     bad = {"command": sys.executable, "args": ["-S", str(FAKE), "exit-at-once"]}
     file.write_text(json.dumps({"mcpServers": {LONG: good, "broken": bad}}))
@@ -45,7 +45,7 @@ def test_a_server_that_failed_says_so_in_a_word_and_why_below(named: tuple[str, 
     assert "no licence found" in " ".join(notes.split())
 
 
-def test_there_is_no_colour_where_it_is_not_wanted(named: tuple[str, str]):
+def test_there_is_no_colour_where_it_is_not_wanted():
     assert "\x1b[" in at_terminal("list").raw
     plain = at_terminal("list", env={"NO_COLOR": "1"}).raw
     assert not any(f"\x1b[{colour}m" in plain for colour in range(30, 38))

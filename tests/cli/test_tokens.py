@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.gateway.clients import connected
-from tests.sources.mcp.faking import FAKE
+from tests.sources.mcp.faking import FAKE, own_file
 from toolcrib import Crib, load_settings
 from toolcrib.adapters.openai_chat import ChatWire
 from toolcrib.gateway import profile_named
@@ -124,13 +124,13 @@ def test_a_mode_that_is_none_is_an_error(run: Run, settings_file: str):
 def test_a_pool_that_is_small_says_that_there_is_nothing_to_save(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    file = tmp_path / "mcp.json"
+    file = own_file()
     server = {"command": sys.executable, "args": ["-S", str(FAKE)]}
     file.write_text(json.dumps({"mcpServers": {"good": server}}))
     run("--mcp-config", str(file), "refresh")
     monkeypatch.setenv("TOOLCRIB_SESSION__THRESHOLD", "90")
     shown = run("--mcp-config", str(file), "tokens").out
-    assert "fewer than 90 tools are all listed: nothing to save yet" in shown
+    assert "no tool waits for a search, so that all are listed: nothing to save yet" in shown
     monkeypatch.setenv("TOOLCRIB_SESSION__THRESHOLD", "1")
     assert "nothing to save" not in run("--mcp-config", str(file), "tokens").out
 

@@ -50,6 +50,7 @@ ALWAYS = {
 """What every command but `connect` loads. Of most packages it is the door alone."""
 SEARCHING = {"toolcrib.cli.catalog", "toolcrib.cli.inquiry", "toolcrib.cli.search"}
 ASKING = {
+    "toolcrib.api_arguments",
     "toolcrib.connect.daemon_files",
     "toolcrib.gateway.operator_client",
     "toolcrib.system.daemon_folder",

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.sources.mcp.faking import FAKE, below, left_of, processes
+from tests.gateway.key_names import named
+from tests.sources.mcp.faking import FAKE, below, left_of, own_file, processes
 from tests.waiting import HANG_S, until
 from toolcrib.cli.global_options import GlobalOptions
 from toolcrib.connect import (
@@ -176,7 +177,7 @@ def test_what_keeps_the_daemon_from_starting_is_told(setting: Setting, tmp_path:
 
 def test_servers_end_with_the_daemon_and_no_secret_is_logged(setting: Setting, home: Path):
     fake = {"command": sys.executable, "args": ["-S", str(FAKE)], "permission": {"*": "read"}}
-    path = home / "servers.json"
+    path = own_file()
     path.write_text(json.dumps({"mcpServers": {"fake": fake}}), encoding="utf-8")
     setting.environ["TOOLCRIB_MCP_CONFIG"] = str(path)
     with GlobalOptions(None, (path,)).mcp() as servers:
@@ -188,7 +189,7 @@ def test_servers_end_with_the_daemon_and_no_secret_is_logged(setting: Setting, h
         called = client.call("tool_call_read", name="mcp_fake_echo", arguments={"text": "hi"})
         assert called["content"][0]["text"] == "hi"
         status: Any = ask_daemon(setting.place, "status")
-        assert status["clients"][0]["principal"] == "key:laptop"
+        assert named(status["clients"][0]["principal"]) == "key:laptop"
         assert status["clients"][0]["mode"] in {"search", "direct"}
         (server,) = status["servers"]
         assert (server["server"], server["state"]) == ("fake", "ready")

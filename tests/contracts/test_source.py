@@ -13,7 +13,7 @@ import pytest
 
 from tests.defaults import APP_RULES
 from tests.sources.apps.joining import app_at, serving
-from tests.sources.mcp.faking import FAKE, nothing_left, stores_in
+from tests.sources.mcp.faking import FAKE, nothing_left, own_file, stores_in
 from tests.waiting import let_pass_async, until
 from tests.workshop import soon
 from toolcrib.errors import BadArguments, DeclarationError, SourceError, UnknownTool
@@ -74,7 +74,7 @@ def running_app(folder: Path) -> Generator[Source]:
 @contextmanager
 def mcp_server(folder: Path) -> Generator[Source]:
     """A server that was started once and sleeps: its tools are those of the fake one."""
-    config = folder / "mcp.json"
+    config = own_file()
     fake = {"command": sys.executable, "args": ["-S", str(FAKE)]}
     config.write_text(json.dumps({"mcpServers": {"fake": fake}}))
     with nothing_left(), closing(McpServers.open([config], stores_in(folder / "state"))) as servers:

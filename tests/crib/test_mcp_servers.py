@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sources.mcp.faking import FAKE, nothing_left, text
+from tests.sources.mcp.faking import FAKE, nothing_left, own_file, text
 from tests.waiting import let_pass, until
 from toolcrib import Crib, Settings
 from toolcrib.crib import inventory_of
@@ -57,7 +57,7 @@ def test_an_approval_for_one_entry_is_none_for_another_of_its_program():
 
 
 def test_files_and_mappings_are_taken_whole(crib: Crib, tmp_path: Path):
-    file = tmp_path / "mcp.json"
+    file = own_file()
     file.write_text(json.dumps({"mcpServers": {"a": ENTRY}}))
     crib.add_mcp(file)
     crib.add_mcp({"mcpServers": {"b": ENTRY, "c": ENTRY}})

@@ -36,6 +36,7 @@ class Replicas:
         entry = {"command": sys.executable, "args": server, "trust": "open"}
         servers.write_text(json.dumps({"mcpServers": {"shop": entry}}))
         patch.setenv("KEY_OF_ALL", KEY.hex())
+        patch.setenv("TOOLCRIB_CONFIG", str(folder / "config.toml"))  # its servers.json is our own
         self._settings = Settings(
             store=address.text,
             install_key_env="KEY_OF_ALL",

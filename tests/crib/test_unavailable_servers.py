@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.gateway.clients import ERAS, Era, asked, connected, words
-from tests.sources.mcp.faking import FAKE, nothing_left
+from tests.sources.mcp.faking import FAKE, nothing_left, own_file
 from toolcrib import Crib, Settings
 from toolcrib.access import Scope
 from toolcrib.cli.app import app
@@ -168,7 +168,7 @@ def test_the_command_line_says_it(tmp_path: Path):
 
 
 def test_servers_and_doctor_tell_the_reason_and_the_remedy(tmp_path: Path, monkeypatch):
-    file = tmp_path / "mcp.json"
+    file = own_file()
     bad = {"command": sys.executable, "args": ["-S", str(FAKE), "exit-at-once"]}
     file.write_text(json.dumps({"mcpServers": {"slack": SLACK, "bad": bad}}))
 

@@ -111,7 +111,9 @@ def hostile_tool(text: str = BAD) -> ToolDetails:
 
 def hostile_list(text: str = BAD, size: int = 3) -> ToolPage:
     """A list of such tools."""
-    rows = tuple(ToolRow(f"{text}{place}", text, "ready", "write", 120, 2) for place in range(size))
+    rows = tuple(
+        ToolRow(f"{text}{place}", text, "ready", "waits", "write", 120, 2) for place in range(size)
+    )
     return ToolPage(ToolFilter(text=text), rows, size, size, True, (text,) * size, is_linted=False)
 
 

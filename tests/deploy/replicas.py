@@ -19,7 +19,7 @@ SERVER = Path(__file__).with_name("replica_server.py")
 SETTINGS = """store = ":memory:"
 plugins = false
 builtin_tools = false
-mcp_config = ["{name}.json"]
+mcp_config = ["servers.json"]
 [mcp]
 env_from = ["REPLICA"]
 [apps]
@@ -47,13 +47,15 @@ class Replica:
     def __init__(
         self, folder: Path, name: str, gateway: str, servers: object = None, **environ: str
     ) -> None:
-        (folder / f"{name}.json").write_text(json.dumps({"mcpServers": servers or SITE}))
+        (folder / name).mkdir(exist_ok=True)
+        (folder / name / "servers.json").write_text(json.dumps({"mcpServers": servers or SITE}))
         self.name, self._folder, self._gateway = name, folder, gateway
-        self._config = folder / f"{name}.toml"
+        self._config = folder / name / "config.toml"
         self._environ = {
             **os.environ,
             "TOOLCRIB_RUN_FOLDER": str(folder / "run"),
             "REPLICA": name,
+            "TOOLCRIB_CONFIG": str(self._config),
             **environ,
         }
         self.port = 0
@@ -61,7 +63,7 @@ class Replica:
 
     def start(self) -> None:
         """Begin to serve, at the port of before if there was one; `wait` follows."""
-        self._config.write_text(SETTINGS.format(name=self.name, port=self.port) + self._gateway)
+        self._config.write_text(SETTINGS.format(port=self.port) + self._gateway)
         with (self._folder / f"{self.name}.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [*SERVE, "--config", str(self._config), "serve", "--json"],

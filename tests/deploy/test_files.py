@@ -112,10 +112,25 @@ def test_a_pod_is_looked_at_where_we_answer_and_has_time_to_drain(config: Path):
     assert container["ports"][0]["containerPort"] == gateway.port
     pause = float(container["lifecycle"]["preStop"]["exec"]["command"][-1])
     assert pod["terminationGracePeriodSeconds"] > pause + gateway.drain_s + END_S
-    assert {each["name"] for each in container["env"]} == {"RUNNER_KEY"}
+    settings = load_settings({}, config)
+    named = {settings.store_password_env, settings.install_key_env, "RUNNER_KEY"}
+    assert {each["name"] for each in container["env"]} == named
     mounted = {each["mountPath"] for each in container["volumeMounts"]}
     assert mounted <= {str(Path(path).parent) for path in env_paths()} | {"/var/lib/toolcrib"}
     assert pod["securityContext"]["runAsUser"] == int(of("USER")[-1])
+
+
+def test_the_manifest_has_a_store_and_says_how_somebody_comes_in(config: Path):
+    assert load_settings({}, config).database
+    pod = manifests()["Deployment"]["spec"]["template"]["spec"]
+    (migrate,), (container,) = pod["initContainers"], pod["containers"]
+    assert migrate["args"] == ["db", "migrate"]
+    assert (migrate["env"], migrate["image"]) == (container["env"], container["image"])
+    said = (DEPLOY / "kubernetes.yaml").read_text()
+    secret = {each["valueFrom"]["secretKeyRef"]["key"] for each in container["env"]}
+    assert all(f"--from-literal={name}=" in said for name in secret)
+    assert "toolcrib keys add" in said
+    assert "keys" in COMMANDS
 
 
 def env_paths() -> list[str]:

@@ -5,7 +5,7 @@ import json
 import signal
 import ssl
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from tests.deploy.replicas import PROXIED, Replica, new_keys, replicas
 from tests.gateway.clients import ERAS, Era, asked, words
 from tests.gateway.daemons import INITIALIZE, MODERN, Answer, parsed, rpc, with_token
 from tests.waiting import until_async
+from toolcrib.gateway import keys_in
+from toolcrib.settings import Settings
 
 NAMES = ("one", "two", "three")
 WHERE = "mcp_site_where"
@@ -30,8 +32,10 @@ CLIENT = "127.0.0.2"
 class Site:
     """A proxy and three gateways. `keys` has enough that every gateway has clients of its own."""
 
-    def __init__(self, proxy: Proxy, gateways: list[Replica], authority: Authority) -> None:
-        self.proxy, self.gateways, self._authority = proxy, gateways, authority
+    def __init__(
+        self, kind: str, proxy: Proxy, gateways: list[Replica], authority: Authority
+    ) -> None:
+        self.kind, self.proxy, self.gateways, self._authority = kind, proxy, gateways, authority
         self.keys = new_keys(*(f"client{n}" for n in range(12)))
 
     async def ask(
@@ -112,7 +116,7 @@ def site(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> Generato
         replicas(tmp_path, NAMES, gateway) as gateways,
         proxied(request.param, tmp_path, authority, [each.port for each in gateways]) as proxy,
     ):
-        yield Site(proxy, gateways, authority)
+        yield Site(request.param, proxy, gateways, authority)
 
 
 @pytest.mark.plan(112)
@@ -139,6 +143,17 @@ async def clients_stay(site: Site) -> None:
         session = (await site.open_session(key)).headers["mcp-session-id"]
         for _ in range(3):
             assert text(await site.call_in(session, key)) == home
+        if site.kind == "haproxy":
+            await a_session_stays_when_its_client_gets_another_secret(site, session, key, home)
+
+
+async def a_session_stays_when_its_client_gets_another_secret(
+    site: Site, session: str, key: str, home: str
+) -> None:
+    """As with each refresh of a person's token: another hash, the same principal."""
+    with closing(keys_in(Settings().state_folder)) as keys:
+        renewed = keys.rotate(f"client{site.keys.index(key)}", grace_s=3600)
+    assert text(await site.call_in(session, renewed)) == home
 
 
 async def streams_come_as_they_are_sent(site: Site, era: Era, path: Path) -> None:

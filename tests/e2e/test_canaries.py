@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.sources.mcp import telltale_server
+from tests.sources.mcp.faking import own_file
 from tests.waiting import until
 from toolcrib.cli.app import app
 from toolcrib.crib import Crib
@@ -69,7 +70,7 @@ def servers(addresses: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name, address in zip(("far", "farrefuse"), addresses, strict=True):
         table[name] = {"url": f"{address}?{query}", "headers": IN_HEADERS}
         table[name]["permission"] = {"*": "read"}
-    file = tmp_path / "mcp.json"
+    file = own_file()
     file.write_text(json.dumps({"mcpServers": table}))
     return file
 
@@ -125,7 +126,7 @@ def test_no_command_no_file_and_no_log_has_a_secret(
     copies = {path for path in files if path.parent.name == last_good_copy.FOLDER}
     assert {path.read_bytes() for path in copies} == {servers.read_bytes()}
     assert not any(path.stat().st_mode & 0o077 for path in copies)
-    for path in {*files} - copies:
+    for path in {*files} - copies - {servers}:
         assert found_in(path.read_bytes().decode("utf-8", "replace")) == [], path
 
 

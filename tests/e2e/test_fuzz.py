@@ -73,13 +73,13 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opener]:
 def told(answer: Answer) -> set[str]:
     """Every name that an answer gives away."""
     near = {name for names in answer.missing.values() for name in names}
-    return {hit.name for hit in answer} | near | {*answer.nearest}
+    there = {name for names in answer.names.values() for name in names}
+    return {hit.name for hit in answer} | near | there
 
 
 def within_bounds(answer: Answer, most: int) -> bool:
     return (
         len(answer) <= most
-        and len(answer.nearest) <= MOST_NEAREST
         and len(answer.namespaces) <= MOST_NAMESPACES + 1
         and len(answer.missing) <= MOST_SELECTED
         and all(len(names) <= MOST_NEAREST for names in answer.missing.values())

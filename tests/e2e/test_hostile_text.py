@@ -28,6 +28,7 @@ from tests.defaults import RETENTION
 from tests.gateway.clients import ERAS, Era, connected
 from tests.gateway.daemons import serving
 from tests.plan import amount
+from tests.sources.mcp.faking import own_file
 from toolcrib import cli
 from toolcrib.crib import Crib
 from toolcrib.errors import ToolcribError
@@ -109,7 +110,7 @@ def servers(strings: list[str], tmp_path: Path) -> Path:
         "refuse": {**command, "args": [*arguments, "refuse"]},
         "exit": {**command, "args": [*arguments, "exit"]},
     }
-    file = tmp_path / "mcp.json"
+    file = own_file()
     file.write_text(json.dumps({"mcpServers": table}))
     return file
 

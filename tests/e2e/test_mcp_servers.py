@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scripts.install_test_servers import install, servers
-from tests.sources.mcp.faking import below, left_of, text, zombies
+from tests.sources.mcp.faking import below, left_of, own_file, text, zombies
 from tests.waiting import HANG_S
 from toolcrib.crib import Crib
 from toolcrib.model import Call, CallContext, Deadline, Entry, Json, Outcome
@@ -34,7 +34,7 @@ def config(installed: Path, tmp_path: Path) -> Path:
     playground.mkdir()
     (playground / "note.txt").write_text("a note for the test")
     subprocess.run(["git", "init", "-q", str(playground)], check=True)
-    file = tmp_path / "mcp.json"
+    file = own_file()
     table = {
         name: {**values, "idle_timeout_s": 1.5}
         for name, values in servers(installed, playground).items()
@@ -76,7 +76,7 @@ class Open:
         return asyncio.run(source.call(Call(entry.bare, arguments), running))
 
 
-def test_asleep_found_called_asleep_again(config: Path):
+def test_asleep_found_called_asleep_again(config: Path, tmp_path: Path):
     refreshed = json.loads(toolcrib(config, "refresh", "--json"))
     assert [each["error"] for each in refreshed] == [""] * 5
     assert all(each["tools"] > 0 for each in refreshed)
@@ -84,7 +84,7 @@ def test_asleep_found_called_asleep_again(config: Path):
     try:
         assert opened.crib.problems == ()
         assert opened.processes() == set()
-        playground = config.parent / "playground"
+        playground = tmp_path / "playground"
         wanted: list[tuple[str, str, dict[str, Json], str]] = [
             (
                 "read a text file",

@@ -22,7 +22,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.gateway.clients import ERAS, Era, connected
 from tests.sources.apps.joining import Raw, raw
-from tests.sources.mcp.faking import FAKE
+from tests.sources.mcp.faking import FAKE, own_file
 from tests.waiting import let_pass_async
 from toolcrib.access import Scope
 from toolcrib.adapters.wire.calls import ToolCall, make_calls
@@ -58,7 +58,7 @@ class Reach:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        rug, config = folder / "rug.json", folder / "mcp.json"
+        rug, config = folder / "rug.json", own_file()
         args = ["-S", str(FAKE), "offers", f"rug={rug}"]
         config.write_text(
             json.dumps({"mcpServers": {"fake": {"command": sys.executable, "args": args}}})
@@ -93,7 +93,6 @@ class Reach:
         """The files in which an operator decides."""
         config_folder().mkdir(parents=True, exist_ok=True)
         (config_folder() / "config.toml").write_text("[approval]\n")
-        (config_folder() / "servers.json").write_text('{"mcpServers": {}}')
         state = self.settings.state_folder
         keys_in(state).add("ann")
         return [

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.gateway.clients import connected, error_of, words
-from tests.sources.mcp.faking import FAKE, nothing_left
+from tests.sources.mcp.faking import FAKE, nothing_left, own_file
 from toolcrib.cli.app import app
 from toolcrib.crib import Crib, inventory_of
 from toolcrib.errors import AmbiguousName
@@ -44,7 +44,7 @@ def config(folder: Path, **servers: tuple[str, ...]) -> Path:
         args = ["-S", str(FAKE), *(f"tool={name}" for name in names)]
         return {"command": sys.executable, "args": args}
 
-    path = folder / "mcp.json"
+    path = own_file()
     path.write_text(json.dumps({"mcpServers": {id: server(each) for id, each in servers.items()}}))
     return path
 

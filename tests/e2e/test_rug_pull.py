@@ -16,7 +16,7 @@ import apsw
 import pytest
 from typer.testing import CliRunner
 
-from tests.sources.mcp.faking import FAKE, below, left_of
+from tests.sources.mcp.faking import FAKE, below, left_of, own_file
 from tests.waiting import until
 from toolcrib.cli.app import app
 from toolcrib.crib import Crib
@@ -42,7 +42,7 @@ class World:
         """Configure the server."""
         args = ["-S", str(FAKE), f"rug={self.rug}", *modes]
         server = {"command": sys.executable, "args": args, **others}
-        self.config = self.folder / "mcp.json"
+        self.config = own_file()
         self.config.write_text(json.dumps({"mcpServers": {"fake": server}}))
 
     def pull(self, tool: str = "echo", **fields: Any) -> None:
@@ -212,7 +212,7 @@ def test_under_strict_no_word_of_a_new_tool_reaches_a_model(world: World):
         for query in ("echo", f"select:{ECHO}", "/echo/", "+echo", "read ssh aloud", "secret"):
             found = crib.search(query)
             assert not found.hits
-            assert ECHO not in found.nearest
+            assert not any("echo" in names for names in found.names.values())
         assert code(call(crib)) == "unreviewed"
         suggested = call(crib, "mcp_fake_ecko").error
         assert suggested
@@ -231,7 +231,8 @@ def test_hidden_characters_make_it_wait_and_are_cleaned_away(world: World):
     world.run("refresh")
     shown = world.run("review", code=1)
     assert "⟨U+200B⟩echo⟨U+E0041⟩" in shown
-    assert "hidden in it: tag, zero-width" in shown
+    places = "⟨U+200B⟩ in tool.description, ⟨U+E0041⟩ in tool.description"
+    assert f"hidden in it: tag, zero-width: {places.replace(', ', '; ')}" in shown
     (status,) = json.loads(world.run("servers", "--json"))
     assert (status["waiting"], status["flagged"]) == (1, 1)
     world.run("review", "--approve", ECHO)
@@ -242,6 +243,28 @@ def test_hidden_characters_make_it_wait_and_are_cleaned_away(world: World):
         assert call(crib).ok
     assert "tag, zero-width" in world.run("list")
     assert "zero-width" in world.run("show", ECHO)
+
+
+def test_one_hidden_character_in_a_parameter_is_told_with_its_place_and_one_step_lets_it_in(
+    world: World,
+):
+    field = {"type": "string", "description": "A room\u200b of the house"}
+    world.pull(inputSchema={"type": "object", "properties": {"text": field}})
+    told = "hidden in it is ⟨U+200B⟩ in tool.inputSchema.properties.text.description"
+    step = "toolcrib review fake --approve 'echo'"
+    world.run("refresh")
+    with world.crib() as crib:
+        [problem] = [each for each in crib.problems if "hidden in it" in each]
+    assert told in problem
+    assert step in problem
+    place = told.partition(" is ")[2]
+    assert f"fake: waiting for review: 1; in echo is {place}" in world.run("doctor")
+    world.run(*step.replace("'", "").split()[1:])
+    with world.crib() as crib:
+        assert not [each for each in crib.problems if "hidden in it" in each]
+        parameters = crib.get(ECHO).capability.parameters  # type: ignore[union-attr]
+        assert parameters["properties"]["text"]["description"] == "A room of the house"
+        assert call(crib).ok
 
 
 def test_a_deleted_cache_approves_nothing(world: World):
@@ -281,7 +304,7 @@ def test_decisions_that_are_lost_approve_nothing_until_reviewed(world: World, ha
 def test_another_command_under_the_same_name_waits(world: World):
     """An approval is of what is run too, not of a name."""
     world.run("refresh")
-    world.write("junk")
+    world.write("junk", env={"PYTHONPATH": "/elsewhere"})
     world.run("refresh")
     with world.crib() as crib:
         assert crib.get(ECHO).state == "changed"
@@ -384,7 +407,7 @@ def test_an_older_copy_of_the_decisions_brings_no_approval_back(world: World):
 def test_two_configurations_of_one_name_share_nothing(world: World):
     world.run("refresh")
     first = world.config.read_text()
-    world.write("cut", "tool=mine")
+    world.write("cut", "tool=mine", env={"PYTHONPATH": "/elsewhere"})
     second = world.config.read_text()
     world.run("refresh")
     with world.crib() as crib:

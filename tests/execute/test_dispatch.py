@@ -56,6 +56,14 @@ def test_what_cannot_be_tried_again_is_not(effect: Effect):
     assert len(source.reached) == 1
 
 
+@pytest.mark.parametrize("kind", get_args(PermissionKind))
+@pytest.mark.parametrize("effect", get_args(Effect))
+def test_only_what_did_nothing_may_be_tried_again(kind: PermissionKind, effect: Effect):
+    error = sent(failing(fault(effect), times=2), offered(kind=kind)).error
+    assert error
+    assert error.retryable == (kind == "read" or effect != "unknown")
+
+
 @pytest.mark.parametrize("kind", OTHER_KINDS)
 @pytest.mark.parametrize("effect", get_args(Effect))
 def test_every_other_kind_is_sent_once_at_most(kind: PermissionKind, effect: Effect):

@@ -20,7 +20,9 @@ def main() -> None:
     crib.add(_noisy, permission_kind="read")
     print("before the wire is taken")  # noqa: T201 - a client skips it
     with claim_stdio() as descriptors:
-        gateway = open_gateway(lambda _loop: crib, Principal("local", Profile(mode="search")))
+        gateway = open_gateway(
+            crib.settings, lambda _loop: crib, Principal("local", Profile(mode="search"))
+        )
         serve_stdio(gateway, StdioOpening(descriptors))
 
 

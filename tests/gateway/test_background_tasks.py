@@ -77,6 +77,8 @@ def test_a_failure_is_kept_with_its_reason_and_tried_again_more_and_more_rarely(
             assert "NOBODY_HAS_THIS" in poor.message
             assert poor.code == "not_configured"
             await until_async(lambda: (servers["late"].status().failure or first).at > first.at)
+            assert not any(each.listing for each in servers.values())  # between tries and in them
+            assert "listed" not in daemon.serving.crib.search("echo a text").note
 
             async def remedy() -> str:  # between two tries: while one is under way there is none
                 said = {each["server"]: each for each in (await live.ask("servers"))["servers"]}

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.gateway.daemons import bare, call, environ, files_in, new_key, opened, request, serving
+from tests.gateway.daemons import (
+    Answer,
+    bare,
+    call,
+    environ,
+    files_in,
+    new_key,
+    opened,
+    request,
+    serving,
+)
+from tests.gateway.key_names import named
 from tests.waiting import HANG_S, until_async
 from toolcrib.connect import DaemonFiles, DaemonInfo
 from toolcrib.connect.daemon_connection import DaemonRefused, connect_to_daemon
@@ -21,6 +32,10 @@ from toolcrib.gateway.server import GatewayServers
 from toolcrib.store import RevealSetStore
 
 
+def text_of(answer: Answer) -> str:
+    return json.loads(answer.body)["result"]["content"][0]["text"]
+
+
 def test_it_serves_over_http_and_says_where(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path) as (daemon, runtime):
@@ -29,7 +44,7 @@ def test_it_serves_over_http_and_says_where(tmp_path: Path):
             assert (told.pid, told.port) == (os.getpid(), runtime.port)
             answer = await call(daemon.port, runtime.token, "echo", text="hello")
             assert answer.status == 200
-            assert answer.json["result"]["content"][0]["text"] == "key:owner@default: hello"
+            assert named(text_of(answer)) == "key:owner@default: hello"
             assert (await request(daemon.port, "GET", "/health")).json == {"status": "ok"}
 
     asyncio.run(scenario())
@@ -144,7 +159,7 @@ def test_reloading_keeps_the_address_and_the_keys(tmp_path: Path):
             assert (await call(daemon.port, key, "echo", "/mcp/new")).status == 404
             await asyncio.to_thread(ask_daemon, files_in(tmp_path), "reload")
             again = await call(runtime.port, key, "echo", "/mcp/new", text="x")
-            assert json.loads(again.body)["result"]["content"][0]["text"] == "key:laptop@new: x"
+            assert named(text_of(again)) == "key:laptop@new: x"
 
     asyncio.run(scenario())
     assert len(made) == 2

@@ -106,6 +106,20 @@ def test_what_a_person_approves_says_so_where_a_model_reads_it(era: Era):
     asked(run)
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_programs_are_shown_no_denied_function_and_which_ones_a_person_approves(era: Era):
+    shop = shop_of(DENY, ASK)
+
+    async def run() -> None:
+        async with connected(shop.server(ann("code")), era) as client:
+            found = words(await client.call_tool("tool_search", {"query": "look up an order"}))
+            assert f"# [{ASKS}]\nasync def shop.look_up_order" in found
+            found = words(await client.call_tool("tool_search", {"query": "cancel an order"}))
+            assert "cancel_order" not in found
+
+    asked(run)
+
+
 def test_a_session_of_a_program_offers_no_denied_tool_either():
     shop, caller = shop_of(DENY), Caller("ann", profile="agents")
     shop.crib.add(cancel_all, tags=["order"])

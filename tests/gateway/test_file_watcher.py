@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from mcp import Client
+from typer.testing import CliRunner
 
-from tests.gateway.live_daemon import LiveDaemon, entry, pid_of
+from tests.gateway.live_daemon import LiveDaemon, entry, listed, pid_of
 from tests.sources.mcp.faking import left_of, nothing_left, text
 from tests.waiting import let_pass_async, until_async
+from toolcrib.cli.app import app
 from toolcrib.crib import inventory_of
 from toolcrib.gateway.daemon import Daemon
 from toolcrib.gateway.file_watcher import FileWatcher
@@ -138,6 +140,29 @@ def test_a_file_by_another_name_a_link_and_one_that_comes_late_are_followed(
     asyncio.run(scenario())
 
 
+def test_what_others_write_into_a_file_waits_for_a_yes_and_then_comes(
+    live: LiveDaemon, tmp_path: Path
+):
+    theirs = tmp_path / ".mcp.json"
+    live.write({}, theirs)
+    live.write_settings(f'mcp_config = ["{theirs}"]')
+
+    async def scenario() -> None:
+        async with live.serving() as daemon:
+            live.write({"new": entry()}, theirs)
+            await known(daemon, "new")
+            source = inventory_of(daemon.serving.crib).servers["new"]
+            await until_async(lambda: source.status().failure is not None)
+            failure = source.status().failure
+            assert failure
+            assert (failure.code, source.status().seen) == ("unreviewed", 0.0)
+            await asyncio.to_thread(CliRunner().invoke, app, ["review", "--approve", "new"])
+            await listed(daemon, "new")
+
+    with nothing_left():
+        asyncio.run(scenario())
+
+
 def test_only_settings_that_need_it_begin_anew(live: LiveDaemon):
     live.write({"a": entry()})
     rule = '[[approval.rules]]\npattern = "a/*"\nverdict = "deny"\n'
@@ -162,6 +187,20 @@ def test_only_settings_that_need_it_begin_anew(live: LiveDaemon):
 
     with nothing_left():
         asyncio.run(scenario())
+
+
+def test_clients_connect_again_where_other_tools_wait_than_before(live: LiveDaemon):
+    async def scenario() -> None:
+        async with live.serving() as daemon:
+            crib, house = daemon.serving.crib, daemon.serving
+            live.write_settings(tables="[session]\nanswer_tokens = 900\n")
+            await until_async(lambda: crib.settings.session.answer_tokens == 900)
+            assert daemon.serving is house
+            live.write_settings('tool_search = "off"')
+            await until_async(lambda: daemon.serving is not house)
+            assert daemon.serving.crib is crib
+
+    asyncio.run(scenario())
 
 
 def test_a_hundred_changes_in_a_moment_end_in_the_last_one(live: LiveDaemon):

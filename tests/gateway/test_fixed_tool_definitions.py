@@ -19,7 +19,7 @@ def test_there_are_at_most_five_tools_within_the_budget_and_the_guide_has_the_fi
 
 
 def test_every_fixed_tool_would_pass_as_any_other():
-    shown = ToolEncoder(always_load=True).of(FIXED_TOOLS.values())
+    shown = ToolEncoder().of(FIXED_TOOLS.values())
     assert [tool["inputSchema"] for tool in shown] == [
         tool.parameters for tool in FIXED_TOOLS.values()
     ]

@@ -28,7 +28,7 @@ def test_there_are_not_too_many_and_none_that_is_gone_listens(monkeypatch: pytes
     assert every.of(Principal("ann")) is ann
     every.of(Principal("eve"))
     assert every.of(Principal("ann")) is ann
-    listening = inventory_of(shop.crib).pool.events._listeners["TOOLS_UPDATED"]
+    listening = inventory_of(shop.crib).pool.events._listeners["TOOLS_UPDATED"].values()
     assert len([each for each in listening if "GatewayServer" in str(each)]) == 2
     every.close()
     assert not [each for each in listening if "GatewayServer" in str(each)]

@@ -173,3 +173,13 @@ def test_a_call_is_bounded_as_every_message_is():
     _, answered = handed_over(long, taker=taker, longest=100)
     assert "at most 100 bytes" in str(answered[0]["error"])
     assert taker.begun == []
+
+
+@pytest.mark.parametrize("id", ["true", "1.5", "null", "[]", "{}"])
+def test_a_request_that_no_answer_can_name_is_told_so(id: str):
+    handed, answered = exchanged(f'{{"jsonrpc": "2.0", "id": {id}, "method": "ping"}}'.encode())
+    assert handed == []
+    [answer] = answered
+    assert answer["id"] is None
+    assert "a text or a whole number" in str(answer["error"])
+    assert "-32600" in str(answer["error"])

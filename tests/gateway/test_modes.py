@@ -34,7 +34,13 @@ from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 from toolcrib.gateway.modes import CLIENT_DEFAULTS, check_modes, effective_mode
 from toolcrib.gateway.principal import Principal, Profile
 from toolcrib.model import JsonObject, Outcome, PermissionKind, SkillInfo, ToolInfo
-from toolcrib.settings import GatewayMode, GatewaySettings, ProfileSettings
+from toolcrib.settings import (
+    GatewayMode,
+    GatewaySettings,
+    ProfileSettings,
+    SessionSettings,
+    Settings,
+)
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "gateway.md"
 ORDER = "mcp_shop_look_up_order"
@@ -42,54 +48,63 @@ GEAR = "mcp_shop_turn_gear_1"
 
 
 @pytest.mark.parametrize(
-    ("said", "tools", "client", "modern", "mode"),
+    ("said", "size", "client", "modern", "mode"),
     [
-        ("auto", 0, "", False, "search"),
-        ("auto", 1, "", False, "direct"),
-        ("auto", 14, "", False, "direct"),
-        ("auto", 14, "", True, "direct"),
-        ("auto", 15, "", False, "search"),
-        ("auto", 15, "claude-code", False, "passthrough"),
-        ("auto", 15, "Claude-Code", False, "passthrough"),
-        ("auto", 200, "claude-code", False, "passthrough"),
-        ("auto", 201, "claude-code", False, "search"),
-        ("auto", 15, "claude-code", True, "search"),
-        ("auto", 15, "Visual Studio Code - Insiders", False, "passthrough"),
-        ("auto", 50, "opencode", False, "search"),
-        ("auto", 50, "cursor-vscode", False, "search"),
-        ("reveal", 3, "claude-code", False, "reveal"),
-        ("reveal", 3, "", True, "search"),
-        ("direct", 999, "", True, "direct"),
-        ("passthrough", 999, "", True, "passthrough"),
-        ("search", 1, "", False, "search"),
-        ("code", 1, "claude-code", False, "code"),
-        ("code", 999, "", True, "code"),
+        ("auto", (0, False), "", False, "search"),
+        ("auto", (1, False), "", False, "direct"),
+        ("auto", (999, False), "claude-code", False, "direct"),
+        ("auto", (14, False), "", True, "direct"),
+        ("auto", (15, True), "", False, "search"),
+        ("auto", (1, True), "", False, "search"),
+        ("auto", (15, True), "claude-code", False, "passthrough"),
+        ("auto", (15, True), "Claude-Code", False, "passthrough"),
+        ("auto", (200, True), "claude-code", False, "passthrough"),
+        ("auto", (201, True), "claude-code", False, "search"),
+        ("auto", (15, True), "claude-code", True, "search"),
+        ("auto", (15, True), "Visual Studio Code - Insiders", False, "passthrough"),
+        ("auto", (50, True), "opencode", False, "search"),
+        ("auto", (50, True), "cursor-vscode", False, "search"),
+        ("reveal", (3, False), "claude-code", False, "reveal"),
+        ("reveal", (3, True), "", True, "search"),
+        ("direct", (999, True), "", True, "direct"),
+        ("passthrough", (999, False), "", True, "passthrough"),
+        ("search", (1, False), "", False, "search"),
+        ("code", (1, False), "claude-code", False, "code"),
+        ("code", (999, True), "", True, "code"),
     ],
 )
-def test_the_mode_follows_the_profile_then_the_size_then_the_client(
-    said: GatewayMode, tools: int, client: str, modern: bool, mode: EffectiveMode
+def test_the_mode_follows_the_profile_then_what_waits_then_the_client(
+    said: GatewayMode, size: tuple[int, bool], client: str, modern: bool, mode: EffectiveMode
 ):
-    assert effective_mode(said, tools=tools, threshold=15, client=client, modern=modern) == mode
+    tools, waits = size
+    assert effective_mode(said, tools=tools, waits=waits, client=client, modern=modern) == mode
 
 
 @pytest.mark.parametrize(
     ("settings", "key"),
     [
-        (GatewaySettings(mode="code"), "gateway.mode"),
+        (Settings(gateway=GatewaySettings(mode="code")), "gateway.mode"),
         (
-            GatewaySettings(profiles={"small": ProfileSettings(mode="code")}),
+            Settings(gateway=GatewaySettings(profiles={"small": ProfileSettings(mode="code")})),
             "gateway.profiles.small.mode",
         ),
+        (Settings(session=SessionSettings(style="code")), "session.style"),
     ],
 )
 def test_a_mode_that_needs_an_extra_is_refused_without_it(
-    settings: GatewaySettings, key: str, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, key: str, monkeypatch: pytest.MonkeyPatch
 ):
     check_modes(settings)
     monkeypatch.setitem(sys.modules, "pydantic_monty", None)
     with pytest.raises(ConfigError, match=rf"{key} = .*pip install 'toolcrib\[code\]'"):
         check_modes(settings)
-    check_modes(GatewaySettings())
+    check_modes(Settings())
+
+
+def test_a_style_and_a_trigger_that_exclude_each_other_are_refused():
+    settings = Settings(tool_search="off", session=SessionSettings(style="code"))
+    with pytest.raises(ConfigError, match="lists no tools, and `tool_search` is off"):
+        check_modes(settings)
 
 
 def test_every_line_of_the_table_is_dated_argued_and_documented():

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.gateway.daemons import bare, call, files_in, request, serving, with_token
+from tests.gateway.key_names import named
 from tests.gateway.live_daemon import LiveDaemon, entry, listed, pid_of
 from tests.waiting import HANG_S, let_pass_async
 from toolcrib.connect import DaemonFiles
@@ -51,7 +52,8 @@ def test_status_tells_who_is_there(tmp_path: Path):
             assert (client["name"], client["version"], client["pid"]) == ("editor", "2", 5)
             assert (client["protocol"], client["requests"]) == ("2025-11-25", 1)
             assert client["mode"] == "direct"
-            assert status["http"] == [{"principal": "key:owner", "profile": "default"}]
+            (http,) = status["http"]
+            assert (named(http["principal"]), http["profile"]) == ("key:owner", "default")
             assert runtime.token not in json.dumps(status)
 
     asyncio.run(scenario())

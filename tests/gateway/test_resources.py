@@ -13,10 +13,10 @@ from tests.gateway.fake_servers import ERAS, Person, add_fake, client_of, crib_a
 from tests.waiting import HANG_S
 from toolcrib import Crib
 from toolcrib.access import Scope
-from toolcrib.gateway import offers
+from toolcrib.gateway import offers, resources
 from toolcrib.gateway.input_requests import InputRequests
 from toolcrib.gateway.principal import Principal, Profile
-from toolcrib.gateway.resources import ResourceSubscriptions, fits_template
+from toolcrib.gateway.resources import LONGEST_URI, ResourceSubscriptions, fits_template
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +104,27 @@ def test_what_is_of_several_or_of_none_says_what_there_is(crib, era):
     assert (none[0], gone[0]) == (missing, missing)
     assert "nearest: fake://a" in none[1]
     assert "not found" in gone[1]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_uri_that_is_too_long_is_refused_before_anything_is_looked_up(
+    crib, era, monkeypatch: pytest.MonkeyPatch
+):
+    looked: list[str] = []
+    monkeypatch.setattr(resources, "nearest_names", lambda uri, _all: looked.append(uri) or [])
+
+    async def test(client):
+        said = []
+        for length in (LONGEST_URI, LONGEST_URI + 1):
+            with pytest.raises(MCPError) as raised:
+                await client.read_resource("fake://".ljust(length, "x"))
+            said.append(str(raised.value))
+        return said
+
+    near, long = seen(crib, test, era)
+    assert "no resource" in near
+    assert "a URI has at most 8,192 characters" in long
+    assert len(looked) == 1
 
 
 def test_a_principal_sees_the_servers_of_their_profile_alone(crib):

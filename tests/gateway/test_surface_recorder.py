@@ -50,13 +50,14 @@ def file_in(folder: Path, read: FileStamps | None = None) -> SurfaceFile:
     return SurfaceFile(files_in(folder), lambda: read or {})
 
 
-def exchange(server: FakeServer, file: SurfaceFile) -> None:
-    """A client of this server says hello and lists."""
+def exchange(server: FakeServer, file: SurfaceFile, *listed: str) -> None:
+    """A client of this server says hello and lists; it gets these tools, if there are any."""
     recorder = SurfaceRecorder(OpenGate(), cast("GatewayServer", server), file)
     for id, (method, params) in enumerate((("initialize", HELLO), ("tools/list", {}))):
         request = sdk.JSONRPCRequest(jsonrpc="2.0", id=id, method=method, params=params)
         assert recorder.refusal(request) is None
-        answer = sdk.JSONRPCResponse(jsonrpc="2.0", id=id, result={"answers": method})
+        tools: Any = {"tools": [{"name": name} for name in listed]} if id and listed else {}
+        answer = sdk.JSONRPCResponse(jsonrpc="2.0", id=id, result={"answers": method, **tools})
         assert recorder.outgoing(answer) is answer
 
 
@@ -80,6 +81,29 @@ def test_what_is_kept_does_not_list_the_pool(
 ):
     exchange(FakeServer(mode), file_in(tmp_path))
     assert kept_in(tmp_path) == methods
+
+
+@pytest.mark.parametrize(
+    ("listed", "methods"),
+    [
+        (("tool_search", "tool_result"), ["initialize", "tools/list"]),
+        (("tool_search", "mcp_shop_look_up_order"), ["initialize"]),
+    ],
+)
+def test_a_list_with_tools_that_never_wait_is_not_kept(
+    tmp_path: Path, listed: tuple[str, ...], methods: list[str]
+):
+    exchange(FakeServer("search"), file_in(tmp_path), *listed)
+    assert kept_in(tmp_path) == methods
+
+
+def test_nothing_is_given_where_a_variable_may_say_that_all_is_listed(tmp_path: Path):
+    exchange(FakeServer("search"), file_in(tmp_path))
+    line = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}
+    hello = json.dumps(line).encode()
+    variable = {"ENABLE_TOOL_SEARCH": "false"}
+    assert FirstReplies(files_in(tmp_path), "default", {}).reply(hello)
+    assert not FirstReplies(files_in(tmp_path), "default", variable).reply(hello)
 
 
 def test_for_a_key_nothing_is_kept(tmp_path: Path):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.gateway.daemons import INITIALIZE, files_in, request, rpc, with_token
+from tests.gateway.key_names import named
 from tests.gateway.tenancy import (
     WORDS,
     Gateway,
@@ -72,7 +73,7 @@ def test_nothing_of_one_tenant_is_shown_to_another(site: Site, caplog: pytest.Lo
             names = {each.name for each in logged if each.kind == "call"}
             assert {"mcp_shop_look_up", f"mcp_shop_only_{word}"} <= names
             assert not [n for n in names for w in WORDS.values() if w in n and w != word]
-            callers = {each.caller for each in logged if each.kind == "call"}
+            callers = {named(each.caller) for each in logged if each.kind == "call"}
             assert callers == {f"key:{tenant}/ann@default"}
 
     run(test)
@@ -139,7 +140,7 @@ async def approve_at_one(site: Site, at: Gateway, keys: dict[str, str]) -> None:
         assert result_of(waits)["isError"]
     assert await ask(site, "approvals") == []
     (ticket,) = await ask(site, "approvals", tenant="acme")
-    assert ticket["caller"] == "key:acme/ann@default"
+    assert named(ticket["caller"]) == "key:acme/ann@default"
     with pytest.raises(ConfigError, match="no call waits"):
         await ask(site, "decide", id=ticket["id"], allowed=True, tenant="globex")
     assert await ask(site, "decide", id=ticket["id"], allowed=True, tenant="acme")

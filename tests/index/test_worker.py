@@ -24,6 +24,29 @@ started.wait(30)
 print("working", flush=True)
 """
 
+FORKING = """
+import os
+from threading import Event
+from toolcrib.index.worker import BackgroundWorker
+
+left, begun = list(range(20)), Event()
+
+def step():
+    left.pop()
+    begun.set()
+    Event().wait(0.02)
+    return bool(left)
+
+worker = BackgroundWorker(step, name="forked")
+worker.wake()
+begun.wait(30)
+child = os.fork()
+print("child" if child == 0 else "parent", worker.wait(30), left, flush=True)
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
 
 def names() -> list[str]:
     return [thread.name for thread in threads()]
@@ -89,3 +112,11 @@ def test_it_ends_before_the_program_does(tmp_path: Path):
         [sys.executable, program], capture_output=True, text=True, check=True, timeout=HANG_S
     )
     assert done.stdout == "working\nstep done\n"
+
+
+def test_after_a_fork_both_go_on():
+    """As the workers of gunicorn do that share a preloaded program."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKING], capture_output=True, text=True, check=True
+    )
+    assert sorted(done.stdout.splitlines()) == ["child True []", "parent True []"]

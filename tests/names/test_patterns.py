@@ -6,7 +6,7 @@ import pytest
 
 from tests.execute.counting import CountingSource, offered
 from toolcrib.model import Entry, EntryTraits, SourceKind
-from toolcrib.names import PatternIndex, bars, grants
+from toolcrib.names import PatternIndex, bare_parts, bars, grants
 from toolcrib.pool import Pool
 
 
@@ -167,3 +167,10 @@ def test_a_server_that_has_not_been_listed_yet_counts_all_the_same():
     [entry] = pool.entries.values()
     assert entry.overlaps == ("mcp_google_drive_",)
     assert not grants("mcp_google_drive_*", entry)
+
+
+def test_a_name_without_end_is_not_taken_apart():
+    assert [*bare_parts("mcp__a__b__c")] == ["b__c", "c"]
+    assert [*bare_parts("mcp__a___b")] == ["_b", "b"]
+    assert not [*bare_parts("mcp_" + "_a_" * 100_000)]
+    assert not [*bare_parts("a__b")]

@@ -80,6 +80,12 @@ class OtlpCollector:
         (found,) = [each for each in self.spans() if each.name == name]
         return found
 
+    def resource(self) -> dict[str, Any]:
+        """What all spans say of who has sent them."""
+        every = [whole.resource for request in self.traces for whole in request.resource_spans]
+        (found,) = {tuple(_values(each.attributes).items()) for each in every}
+        return dict(found)
+
     def points(self) -> dict[str, list[tuple[dict[str, Any], int]]]:
         """The last histograms by name: the attributes and the count of each of their points."""
         last = self.metrics[-1].resource_metrics[0].scope_metrics[0].metrics

@@ -1,6 +1,9 @@
 """The one path of events: nobody waits, nobody fails, and what is lost is counted and told."""
 
 import logging
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -201,6 +204,7 @@ def test_what_waits_outlasts_the_process(path: Path):
     before.append(call("waits"))
     before.close()
     assert before.dropped == 0
+    assert [each.name for each in path.parent.glob("events.waiting*")] == ["events.waiting"]
     assert spool.stat().st_mode & 0o077 == 0
     with spool.open("ab") as file:
         file.write(b'[["cut o')  # the process was killed while it wrote
@@ -209,7 +213,27 @@ def test_what_waits_outlasts_the_process(path: Path):
     again.append(call("after"))
     again.close()
     assert [each.name for each in written(path)] == ["waits", "after"]
-    assert not spool.exists()
+    assert list(path.parent.glob("events.waiting*")) == []
+
+
+def test_what_a_process_that_runs_has_waiting_is_nobody_elses(tmp_path: Path):
+    shared = tmp_path / "events.waiting"
+    ours, gone = EventSpool(shared), tmp_path / f"events.waiting.{ended_process()}-0"
+    assert ours.add([call("ours")]) == 0
+    assert len(EventSpool(shared)) == 0
+    gone.write_text('[[1.0, "call", "ann"]]\n')
+    assert len(EventSpool(shared)) == 1
+    assert not gone.exists()
+    assert len(EventSpool(shared)) == 0, "it was taken over once"
+    gone.with_name(f"events.waiting.{os.getpid()}-0").write_text('[[1.0, "call", "ann"]]\n')
+    assert len(EventSpool(shared)) == 1, "in a container the next process has the same id"
+
+
+def ended_process() -> int:
+    """The id of a process that there is no more."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    return process.pid
 
 
 def test_what_was_written_though_nobody_heard_is_written_once(log: EventLog, path: Path):

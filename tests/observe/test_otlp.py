@@ -1,14 +1,18 @@
 """Spans on their way to a collector: nobody waits, nothing else is sent, and losses are told."""
 
+import asyncio
 import logging
+import os
 import socket
 import threading
 from collections.abc import Iterator
 
 import pytest
 
+from tests.gateway.daemons import bare
 from tests.observe.otlp_collector import OtlpCollector, now, otlp_collector
 from tests.waiting import until
+from toolcrib import Crib
 from toolcrib.model import EventOrigin, SpanRecord, is_sampled, span_id, trace_id
 from toolcrib.observe import (
     OtlpExporter,
@@ -21,6 +25,7 @@ from toolcrib.observe import (
     tracing,
 )
 from toolcrib.observe import otel_names as names
+from toolcrib.wiring import tracer_of
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 CLIENT = f"00-{TRACE}-{PARENT}-01"
@@ -130,13 +135,9 @@ def test_variables_of_others_change_nothing(
     collector.span("tools/call echo")
     tracer.close()
     assert {each["Authorization"] for each in collector.headers} == {"ours"}
-    (resource,) = {
-        tuple((each.key, each.value.string_value) for each in whole.resource.attributes)
-        for request in collector.traces
-        for whole in request.resource_spans
-    }
-    assert dict(resource).keys() == {"service.name", "service.version", "service.instance.id"}
-    assert dict(resource)["service.name"] == "toolcrib"
+    resource = collector.resource()
+    assert resource.keys() == {"service.name", "service.version", "service.instance.id"}
+    assert resource["service.name"] == "toolcrib"
 
 
 def test_what_hides_in_a_name_is_spelt_out_and_no_text_breaks_a_batch(
@@ -261,3 +262,62 @@ def test_where_nobody_follows_the_clients_span_is_handed_on():
     assert in_call(None, nothing) is nothing
     assert in_call(None, client) == client
     assert in_call(None, EventOrigin(trace="not one", trace_state="a=b")) == nothing
+
+
+class Ambient:
+    """A crib as the command line opens it, in an environment with these variables."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, **variables: str) -> None:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+
+    def call(self, **observe: str) -> tuple[str, ...]:
+        """One call; what is wrong."""
+        settings = bare(observe=observe).read_from(None)
+        with Crib.from_settings(settings) as crib:
+            crib.add(look)
+            assert asyncio.run(crib.call("look")).ok
+            return crib.problems
+
+
+def look() -> str:
+    """Look."""
+    return "seen"
+
+
+def test_the_standard_variables_count_where_the_settings_name_no_collector(
+    collector: OtlpCollector, monkeypatch: pytest.MonkeyPatch
+):
+    ambient = Ambient(
+        monkeypatch,
+        OTEL_EXPORTER_OTLP_ENDPOINT=collector.url,
+        OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20x, x-team=tools",
+        OTEL_SERVICE_NAME="our-gateway",
+        OTEL_RESOURCE_ATTRIBUTES="service.name=other,deployment.environment=test",
+    )
+    assert ambient.call() == ()
+    assert collector.span("execute_tool look")
+    headers, resource = collector.headers[0], collector.resource()
+    assert (headers["authorization"], headers["x-team"]) == ("Bearer x", "tools")
+    assert resource["service.name"] == "our-gateway"
+    assert resource["deployment.environment"] == "test"
+
+
+@pytest.mark.parametrize(
+    "off", [{"OTEL_SDK_DISABLED": "true"}, {"OTEL_TRACES_EXPORTER": "none"}, {}]
+)
+def test_they_can_switch_it_off_and_are_not_read_for_a_crib_without_settings(
+    off: dict[str, str], collector: OtlpCollector, monkeypatch: pytest.MonkeyPatch
+):
+    Ambient(monkeypatch, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url, **off)
+    settings = bare().read_from(None) if off else bare()
+    assert tracer_of(settings, os.environ) is None
+
+
+def test_a_protocol_that_is_not_spoken_is_a_problem_with_a_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    grpc = {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
+    ambient = Ambient(monkeypatch, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:4317", **grpc)
+    (problem,) = ambient.call()
+    assert "set it to http/protobuf" in problem

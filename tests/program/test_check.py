@@ -19,6 +19,9 @@ from toolcrib.program import ProgramTool
         ("x = 1\nawait shop.lok(at=1)", 2, "`shop` has no attribute `lok`; it has look"),
         ("await shpo.look(at=1)", 1, "the nearest groups of tools: shop"),
         ("await look(at=1)", 1, "write shop.look"),
+        ("await tools.x(at=1)", 1, "`tools` used when not defined; the groups of tools: shop"),
+        ("print(shop.look(at=1))", 1, "write `await` before the call"),
+        ("price = shop.look(at=1)\nprint('it is', price)", 2, "write `await` before the call"),
         ("await shop.look(at='one')", 1, 'Expected `int`, found `Literal["one"]`'),
         ("await shop.look()", 1, "required parameter `at`"),
         ("await shop.look(at=1, where=2)", 1, "`where` does not match any known parameter"),
@@ -38,6 +41,20 @@ def test_a_program_that_does_not_fit_is_refused_with_its_line(
     assert check.problems[0].line == line
     assert says in check.problems[0].message
     assert not shop.reached
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["range(3), 1j, {1}, len, sep=''", "*[1, 2], **{'sep': ','}", "await shop.look(at=1)", "'{}'"],
+)
+def test_whatever_else_may_be_printed(crib: Crib, shown: str):
+    assert crib.check_program(f"class A:\n  pass\nprint(A(), {shown})").ok
+
+
+def test_where_there_are_no_groups_it_says_so(crib: Crib):
+    nobody = Caller("eve", may_call=False)
+    check = crib.check_program("await tools.x(at=1)", caller=nobody)
+    assert check.text.endswith("there are no tools that this caller can call")
 
 
 def test_the_right_signature_comes_with_the_error(run: Run, shop: CountingSource):

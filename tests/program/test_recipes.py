@@ -133,7 +133,7 @@ def test_the_state_of_its_tools_is_looked_at_again_as_it_runs(place: Place):
     """Whatever the pool says of the recipe itself."""
     crib, shop = place
     saved(crib)
-    inventory_of(crib).pool.events._listeners["TOOLS_UPDATED"].pop()
+    inventory_of(crib).pool.events._listeners["TOOLS_UPDATED"].popitem()
     relist(crib, shop, description="Sell the whole shop")
     assert crib.get("restock").state == "ready"
     assert code(called(crib)) == "changed"

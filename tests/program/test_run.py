@@ -354,4 +354,5 @@ def test_the_type_check_has_a_deadline_of_its_own(
     outcome = run(program)
     assert outcome.error
     assert (outcome.error.code, outcome.error.effect) == ("bad_program", "not_sent")
+    monkeypatch.undo()
     assert run("1 + 1").value == 2

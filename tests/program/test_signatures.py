@@ -150,8 +150,9 @@ def test_no_text_of_a_stranger_becomes_code(
     assert len(function.body) == 1
     assert ast.get_docstring(function) is not None
     assert all(map(is_type, shown.body[:-1]))
-    prelude, group, thing = ast.parse(checked_text([made], ["shop"])).body
+    prelude, printing, group, thing = ast.parse(checked_text([made], ["shop"])).body
     assert isinstance(prelude, ast.ImportFrom)
+    assert isinstance(printing, ast.FunctionDef)
     assert isinstance(thing, ast.AnnAssign)
     assert isinstance(group, ast.ClassDef)
     *types, method = group.body

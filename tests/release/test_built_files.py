@@ -14,6 +14,7 @@ import pytest
 
 from scripts.build_release import SUMS
 from tests.release.built import DIST, ROOT, built, the, wheel
+from toolcrib.cli.guide import PAGES
 
 pytestmark = [pytest.mark.release, built]
 
@@ -47,6 +48,12 @@ def tracked() -> set[str]:
     return {name.removeprefix("src/") for name in listed.split("\0") if name}
 
 
+def guide() -> set[str]:
+    """The pages that `toolcrib help` prints, by their path below docs/."""
+    docs = ROOT / "docs"
+    return {page.relative_to(docs).as_posix() for pages in PAGES for page in docs.glob(pages)}
+
+
 def test_there_is_what_is_promised_and_nothing_else():
     names = {file.name for file in DIST.iterdir()}
     assert names == {f"{NAME}.tar.gz", f"{NAME}-py3-none-any.whl", f"{NAME}.cdx.json", SUMS}
@@ -55,14 +62,16 @@ def test_there_is_what_is_promised_and_nothing_else():
 def test_the_wheel_has_the_package_and_its_licences():
     with zipfile.ZipFile(wheel()) as archive:
         names = set(archive.namelist())
-    assert names == tracked() | {f"{INFO}/{name}" for name in IN_WHEEL}
+    pages = {f"toolcrib/docs/{page}" for page in guide()}
+    assert names == tracked() | pages | {f"{INFO}/{name}" for name in IN_WHEEL}
 
 
 def test_the_sources_have_what_the_wheel_is_made_of():
     with tarfile.open(the("*.tar.gz")) as archive:
         files = {each.name for each in archive.getmembers() if not each.isdir()}
     names = {str(PurePosixPath(each).relative_to(NAME)) for each in files}
-    assert names == {f"src/{name}" for name in tracked()} | IN_SOURCES
+    pages = {f"docs/{page}" for page in guide()}
+    assert names == {f"src/{name}" for name in tracked()} | pages | IN_SOURCES
 
 
 def test_the_wheel_says_what_it_is():

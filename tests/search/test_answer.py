@@ -162,9 +162,7 @@ def test_only_the_best_few_carry_their_schema(search: Search):
     )
 
 
-@pytest.mark.parametrize(
-    ("limit", "expected"), [(None, 5), (3, 3), (8, 8), (100, 8), (0, 0), (-1, 0)]
-)
+@pytest.mark.parametrize(("limit", "expected"), [(None, 5), (3, 3), (8, 8), (100, 8), (0, 0)])
 def test_an_answer_has_the_limit_and_never_more_than_the_most(
     search: Search, limit: int | None, expected: int
 ):
@@ -347,7 +345,6 @@ def test_nor_is_one_that_may_have_none(search: Search, text: str):
 def test_an_empty_query_browses_and_reveals_nothing(search: Search, text: str):
     found = ask(search, text)
     assert not found
-    assert not found.nearest
     assert "nothing is revealed" in found.note
     assert found.namespaces == {
         "builtin": 7,
@@ -361,27 +358,16 @@ def test_an_empty_query_browses_and_reveals_nothing(search: Search, text: str):
     }
 
 
-def test_where_nothing_fits_the_nearest_names_and_what_there_is_are_told(search: Search):
+def test_where_nothing_fits_what_there_is_is_told(search: Search):
     found = ask(search, "currenttimes")
-    assert found.nearest[0] == "current_time"
     assert sum(found.namespaces.values()) == len(SEEN)
     assert found.note.startswith("Nothing fits.")
-
-
-@pytest.mark.parametrize("text", ["bake a cake", "zzz read fiel of qqq", "qwertyuiop"])
-def test_what_is_no_word_like_a_name_is_told_no_names(search: Search, text: str):
-    found = ask(search, text)
-    assert found.hits or not found.nearest
 
 
 def test_a_pattern_sees_the_name_that_a_tool_has_at_its_server(search: Search):
     found = names(ask(search, "/^list_/"))
     assert set(found) == {"list_directory", "mcp_github_list_issues", "mcp_slack_list_channels"}
     assert names(ask(search, "/^mcp_slack_list_/")) == ["mcp_slack_list_channels"]
-
-
-def test_the_nearest_names_are_none_that_are_hidden(search: Search):
-    assert not set(ask(search, "shreddfilee").nearest) & HIDDEN_NAMES
 
 
 def test_namespaces_are_the_largest_first_and_the_rest_summed_up():
@@ -413,7 +399,6 @@ def test_namespaces_are_the_largest_first_and_the_rest_summed_up():
 def test_whatever_is_asked_of_many_the_answer_is_small(crowd: Search, text: str):
     found = ask(crowd, text)
     assert len(found) <= crowd.rules.most
-    assert len(found.nearest) <= MOST_NEAREST
     assert len(found.namespaces) <= MOST_NAMESPACES + 1
     assert sum(map(len, found.missing.values())) <= MOST_NEAREST * MOST_NEAREST
 
@@ -423,8 +408,8 @@ def test_no_query_reveals_what_is_hidden(search: Search, text: str):
     found = ask(search, text, 8)
     told = {
         *names(found),
-        *found.nearest,
         *(near for some in found.missing.values() for near in some),
+        *(name for some in found.names.values() for name in some),
     }
     assert not told & HIDDEN_NAMES
     assert found.query == text

@@ -5,7 +5,7 @@ import pytest
 from tests.execute.counting import CountingSource, offered
 from toolcrib import Crib, Settings
 from toolcrib.crib import HOST, signatures_in
-from toolcrib.model import JsonObject
+from toolcrib.model import ASKS, JsonObject
 from toolcrib.session import SearchResult, read_run, stub_text
 from toolcrib.session.search_result import MORE
 
@@ -40,7 +40,7 @@ def test_functions_stand_by_their_servers_and_say_what_they_can_do():
     text = found("select:find_order,count_orders,drop_order")
     lines = text.splitlines()
     assert lines.count("# shop") == lines.count("# tools") == 1
-    assert "# [dangerous]\nasync def shop.drop_order() -> Any:" in text
+    assert f"# [dangerous, {ASKS}]\nasync def shop.drop_order() -> Any:" in text
     assert lines[lines.index("# shop") + 1].startswith("async def shop.find_order(*, name: str")
     assert "name: Whose order, in a few words." in text
 

@@ -224,6 +224,40 @@ def test_a_plan_that_is_mended_is_as_one_that_is_made(
     assert [name for name in new if mended.defers(name)] == [
         name for name in new if name in set(waiting(mended))
     ]
+    words = {name: mended.standing(new[name]).partition(": ") for name in new}
+    assert {name for name, said in words.items() if said[0] == "waits"} == {*waiting(mended)}
+    assert {name for name, said in words.items() if said[0] == "always shown"} == {*shown(mended)}
+    assert {said[0] for said in words.values()} <= {"waits", "always shown", "never found"}
+    assert all(said[2] for said in words.values())
+
+
+@pytest.mark.parametrize(
+    ("given", "mode", "said"),
+    [
+        (tool(1), "on", "waits: tool_search is on"),
+        (tool(1), "auto:0", "waits: tool_search is auto"),
+        (tool(1), "off", "always shown: tool_search is off"),
+        (tool(1), "auto", "always shown: tool_search is auto"),
+        (tool(1, "always"), "auto", "waits: defer is always"),
+        (tool(1, "never"), "on", "always shown: defer is never"),
+        (tool(1, required=True), "on", "always shown: required"),
+        (tool(100), "on", "always shown: session.never_defer"),
+        (replace(tool(1), searchable=False), "on", "never found: not searchable"),
+        (tool(200), "on", "never found: excluded"),
+    ],
+)
+def test_the_standing_of_a_tool_has_its_reason(given: ToolInfo, mode: str, said: str):
+    more = [tool(number) for number in range(10, 30)]
+    deferral = replace(
+        DEFERRAL, trigger=DeferralTrigger.read(mode), never_defer=frozenset({"t100"})
+    )
+    made = plan([given, *more], deferral, scope=Scope(excluded=frozenset({"t200"})))
+    assert made.standing(pooled(given)[given.name]) == said
+
+
+def test_a_few_tools_are_always_shown_because_they_are_few():
+    entries = pooled(*FIFTEEN[:3])
+    assert plan(FIFTEEN[:3]).standing(entries["t001"]) == "always shown: fewer than 15 tools"
 
 
 def test_no_definition_is_read_for_a_plan_or_its_summary():

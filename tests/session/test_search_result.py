@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from tests.session.deck import crib_of, names, plenty
 from tests.workshop import SEEN, ListedSource, mcp
-from toolcrib.model import Answer, Confidence, Hit, ToolInfo
+from toolcrib.model import Answer, Confidence, Hit, ToolInfo, UnavailableServer
 from toolcrib.session import CALLABLE_NOW, SearchResult, remarks_in, revealed_in
+from toolcrib.session.code_tools import stub_text
 from toolcrib.session.search_result import LIKELY, LISTING_TOKENS, MORE, SURE, UNSURE
 from toolcrib.text.tokens import Tokenizer
 
@@ -37,6 +38,18 @@ def test_what_two_queries_find_is_told_once():
     text = crib_of().session().search(queries=["select:read_file", "select:readFile"]).text()
     assert text.count("- read_file(") == 1
     assert "- read_file, as above" in text
+
+
+def test_what_is_said_of_servers_is_said_once_for_all_queries():
+    listing = "1 server is still being listed (slack): search again in a moment."
+    server = UnavailableServer("github", "needs_login", "wants a login", "run `toolcrib login`")
+    answers = tuple(
+        Answer(f"query {n}", note=f"Note {n}.\n{listing}", unavailable=(server,)) for n in range(5)
+    )
+    found = SearchResult.of(answers, lambda _name: None)
+    for text in (found.text(), stub_text(found, {})):
+        assert [text.count(said) for said in (listing, str(server))] == [1, 1]
+        assert all(f"Note {n}." in text for n in range(5))
 
 
 def test_nothing_found_names_what_there_is_and_no_noise():

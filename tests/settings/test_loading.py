@@ -143,7 +143,7 @@ def test_a_folder_is_no_settings_file(tmp_path: Path):
             '[gateway.profiles.ops]\nserverz = ["a"]',
             "[gateway] [profiles.ops] ",
             "serverz",
-            "servers",
+            "gateway.profiles.ops.servers",
         ),
     ],
 )

@@ -115,3 +115,14 @@ def test_what_is_hidden_in_an_agent_is_taken_out_and_reported(tmp_path):
     assert (agent.name, agent.description, agent.skills) == ("ab", "Plans journeys", ("go: far",))
     assert agent.flags == ("bidi", "blank", "zero-width")
     assert "agent.json:1: there is hidden text in it" in source.problems[0]
+
+
+def test_a_link_that_leads_out_of_the_folder_is_not_read(tmp_path):
+    inside = tmp_path / "agents"
+    inside.mkdir()
+    (tmp_path / "out.md").write_text("---\nname: out\ndescription: d\n---\nx\n")
+    (inside / "link.md").symlink_to(tmp_path / "out.md")
+    source = AgentSource(inside)
+    assert source.capabilities() == ()
+    assert "is a link out of" in source.problems[0]
+    assert [each.name for each in AgentSource(inside / "link.md").capabilities()] == ["out"]

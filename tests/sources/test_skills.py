@@ -133,3 +133,21 @@ def test_a_skill_whose_name_is_nothing_but_hidden_is_none(tmp_path):
     source = SkillSource(tmp_path)
     assert source.capabilities() == ()
     assert source.problems
+
+
+def test_a_link_that_leads_out_of_the_folder_is_not_read(tmp_path):
+    inside, outside = tmp_path / "skills", tmp_path / "elsewhere"
+    write_skill(inside / "real", "real")
+    write_skill(outside / "secret", "secret")
+    (inside / "folder").symlink_to(outside / "secret")
+    (inside / "file").mkdir()
+    (inside / "file" / "SKILL.md").symlink_to(outside / "secret" / "SKILL.md")
+    (inside / "within").symlink_to(inside / "real")
+    source = SkillSource(inside)
+    assert [skill.name for skill in source.capabilities()] == ["real"]
+    told = [each for each in source.problems if "is a link out of" in each]
+    assert [each.partition(":")[0] for each in told] == [
+        str(inside / each / "SKILL.md") for each in ("file", "folder")
+    ]
+    (linked,) = SkillSource(inside / "folder").capabilities()  # who names a link means it
+    assert linked.name == "secret"

@@ -35,7 +35,7 @@ class Followed:
         self.remote: Any = AwayStore(self.file)
         freshness = Freshness(15.0)
         freshness.confirm(freshness.now())
-        self.store = FollowedDecisions(self.remote, freshness)
+        self.store = FollowedDecisions(lambda: self.remote, freshness, {})
 
     def pins(self) -> dict[str, str]:
         found = self.store.of(SOURCE).items()

@@ -4,7 +4,13 @@ import asyncio
 
 from tests.waiting import HANG_S
 from toolcrib.model import Deadline, InputRequest
-from toolcrib.system import DEADLINE_PASSED, CallQuestions, DeadlineTimer, deadline, done_in_time
+from toolcrib.system import (
+    CallQuestions,
+    DeadlineTimer,
+    deadline,
+    deadline_passed,
+    done_in_time,
+)
 
 ASKED = {"a": InputRequest("roots/list", {})}
 
@@ -18,8 +24,9 @@ def questions(ask, limit_s: float = 60.0) -> CallQuestions:
 
 
 def test_nobody_knows_what_became_of_a_call_that_is_late():
-    assert DEADLINE_PASSED.effect == "unknown"
-    assert not DEADLINE_PASSED.retryable
+    late = deadline_passed(Deadline(7))
+    assert (late.code, late.effect, late.retryable) == ("deadline", "unknown", False)
+    assert "7 s" in late.message
 
 
 def test_a_reply_is_handed_on_and_meanwhile_the_deadline_is_paused():

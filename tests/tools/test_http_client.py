@@ -1,12 +1,11 @@
 import asyncio
 import socket
-from ipaddress import ip_address
 
 import httpx2
 import pytest
 
 from toolcrib.tools import http_client
-from toolcrib.tools.http_client import fetch, is_public
+from toolcrib.tools.http_client import fetch
 
 
 def get(url, *, allow_private=True):
@@ -128,31 +127,3 @@ def test_a_server_that_does_not_answer_is_left(monkeypatch):
 def test_a_name_that_nobody_has_is_refused():
     with pytest.raises(ValueError, match=r"no host 'no-such-host\.invalid'"):
         get("http://no-such-host.invalid/")
-
-
-@pytest.mark.parametrize(
-    ("address", "public"),
-    [
-        ("8.8.8.8", True),
-        ("2606:4700:4700::1111", True),
-        ("10.1.2.3", False),
-        ("100.64.0.1", False),
-        ("169.254.169.254", False),
-        ("172.16.0.1", False),
-        ("192.168.1.1", False),
-        ("0.0.0.0", False),
-        ("224.0.0.1", False),
-        ("255.255.255.255", False),
-        ("::", False),
-        ("::1", False),
-        ("fe80::1", False),
-        ("fc00::1", False),
-        ("ff02::1", False),
-        ("::ffff:10.0.0.1", False),
-        ("64:ff9b::a00:1", False),
-        ("2002:a00:1::", False),
-        ("2001:0:a00:1::", False),
-    ],
-)
-def test_what_is_public(address, public):
-    assert is_public(ip_address(address)) is public

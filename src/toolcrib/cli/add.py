@@ -12,6 +12,7 @@ from toolcrib.cli.global_options import GlobalOptions, tell_gateway
 from toolcrib.cli.refresh import list_servers, show_listing
 from toolcrib.cli.registry import entry_from_registry
 from toolcrib.cli.screen import AsJson, console, print_json, safe, warn
+from toolcrib.cli.servers import warn_of_exposed
 from toolcrib.client_config import diff
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
@@ -107,6 +108,7 @@ def add_command(
     OwnServersFile(file).put(name, entry)
     if not as_json:
         console().print(safe(f"{name} is added to {file}."), soft_wrap=True)
+    warn_of_exposed([file], name)
     if no_start:
         tell_gateway(options)
     list_now = list_servers if as_json else show_listing

@@ -153,4 +153,4 @@ def _show(rows: Sequence[AppRow]) -> None:
     ]
     console().print(table("", ["app", "version", ">tools", "//launch"], cells))
     if not rows:
-        console().print(safe("No app has registered yet: see docs/guide/apps.md."))
+        console().print(safe("No app has registered yet: see `toolcrib help apps`."))

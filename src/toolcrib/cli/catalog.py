@@ -69,6 +69,7 @@ def list_command(
 ) -> None:
     """List everything in the pool, hidden or not, with its state.
 
+    A tool waits for a search, is always shown to models, or is never found: with the reason.
     Tokens count name, description and schema, as they would be sent to a model. Skills and agents
     are sent only when a model asks for them. The sum is over the tools that a model may be shown,
     as in `toolcrib tokens`.
@@ -79,16 +80,18 @@ def list_command(
     if as_json:
         print_json(listed["rows"])
         return
-    columns = ["name", "kind", "state", ">tokens", "?source", "/about"]
+    columns = ["name", "kind", "state", "shown", ">tokens", "?source", "/about"]
     console().print(table("", columns, map(_cells, listed["rows"])))
     head = f"{len(listed['rows'])} capabilities. All {listed['offered']} tools that a model may be"
     print_text(f"{head} shown are {listed['tokens']:,} tokens, {listed['how']}.")
+    for line in listed.get("cut", ()):
+        print_text(line)
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[object, ...]:
     """What the table shows of a capability."""
-    waits = "" if row["deferral"] == "automatic" else row["deferral"]
     hidden = f"hidden in it: {', '.join(row['flags'])}" if row["flags"] else ""
     rules = "" if row["rules"] in ("allow", "") else f"rules: {row['rules']}"
-    about = "; ".join(filter(None, (rules, waits, hidden)))
-    return row["name"], row["kind"], row["state"], row["tokens"], row["source"], about
+    about = "; ".join(filter(None, (rules, hidden)))
+    shown = row["deferral"]
+    return row["name"], row["kind"], row["state"], shown, row["tokens"], row["source"], about

@@ -17,6 +17,9 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
         "tour": CommandEntry(
             "tour:tour_command", "Take a short tour: index what is there, search, and see why."
         ),
+        "help": CommandEntry(
+            "guide:help_command", "Print a page of the guide, as messages and other pages name it."
+        ),
     },
     "Find and call": {
         "search": CommandEntry("search:search_command", "Find capabilities for a need."),

@@ -13,7 +13,7 @@ from toolcrib.cli.editor import edited
 from toolcrib.cli.global_options import GlobalOptions, tell_gateway
 from toolcrib.cli.refresh import list_servers, listed_line
 from toolcrib.cli.screen import AsJson, console, print_json, safe
-from toolcrib.cli.servers import not_our_server
+from toolcrib.cli.servers import not_our_server, warn_of_exposed
 from toolcrib.client_config import diff
 from toolcrib.errors import ConfigError
 from toolcrib.model import Json, JsonObject
@@ -85,6 +85,7 @@ def edit_command(
     if any(changes) and after != before:
         put(after)
     warn_of_values(_texts(after, "env"), _texts(before, "env"))
+    warn_of_exposed([own_servers_file()], server)
     tell_gateway(options)
     listed = None if no_start or after == before else list_servers(options, [server])[0]
     lines = diff(_text(before), _text(after), server, "json")

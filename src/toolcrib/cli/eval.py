@@ -116,7 +116,8 @@ def eval_run_command(
     MRR in per cent over the answerable queries, the share of unanswerable queries that got no
     answer, and how many answerable ones got none by mistake. Rankings are not cut. `--against`
     shows both settings side by side, then every case that differs. Exit code 1: R@5 is below
-    `--min-recall5`; 2: the files cannot be used. docs/eval.md is the guide.
+    `--min-recall5`; 2: the files cannot be used. `toolcrib help eval` is the
+    guide.
 
         toolcrib eval run cases.yaml --html report.html
         toolcrib eval run cases.yaml --against search.fusion=rrf

@@ -52,10 +52,11 @@ started with. `toolcrib serve` starts one.
 def _show(status: dict[str, Any]) -> None:
     head = f"{status['address']}, process {status['pid']}, up {_minutes(status['uptime_s'])} min"
     print_text(f"{head}, version {status['version']}")
+    waiting = "the store is away" if status["waiting"] is None else status["waiting"]
     up = [each["server"] for each in status["servers"] if each["state"] == "ready"]
     print_text(
         f"{status['tools']} capabilities; {len(status['servers'])} servers, up: "
-        f"{', '.join(up) or 'none'}; calls that wait for approval: {status['waiting']}"
+        f"{', '.join(up) or 'none'}; calls that wait for approval: {waiting}"
     )
     for each in status["tenants"]:
         use = f"{each['megabytes']} MB, {each['running']} running requests"

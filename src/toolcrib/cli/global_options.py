@@ -55,9 +55,9 @@ class GlobalOptions:
             except StoreAway as error:
                 warn(f"{error}; this is what was known before")
             settings = load_settings(environ, self.config, content)  # with the servers that came
-        files = (*settings.mcp_config, *(path.absolute() for path in self.mcp_config))
+        named = (*settings.mcp_config, *(path.absolute() for path in self.mcp_config))
         modules = (*settings.tool_modules, *self.tools)
-        update = {"mcp_config": files, "tool_modules": modules}
+        update = {"mcp_config": tuple(dict.fromkeys(named)), "tool_modules": modules}
         return settings.model_copy(update=update)
 
     def lasting_settings(self) -> tuple["Settings", str]:

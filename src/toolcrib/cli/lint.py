@@ -32,8 +32,8 @@ def lint_command(
     """Find tools that searchers will miss or confuse.
 
     Says what to correct: empty, repeated and overlong descriptions, tools that are almost the same,
-    parameters without a description, names that say nothing. docs/guide/lint.md describes the
-    rules.
+    parameters without a description, names that say nothing. `toolcrib help lint` describes
+    the rules.
 
         toolcrib lint tools.yaml --strict
     """

@@ -99,7 +99,8 @@ def listed_line(result: RefreshResult) -> str:
     if result.error:
         return f"  {server}: failed, {seconds}"
     waiting = f", {result.waiting} wait for `toolcrib review {server}`" if result.waiting else ""
-    return f"  {server}: {number(result.tools, 'tool')}, {seconds}{waiting}"
+    cut = f"; {result.cut}" if result.cut else ""
+    return f"  {server}: {number(result.tools, 'tool')}, {seconds}{waiting}{cut}"
 
 
 def _sources_named(names: Sequence[str], sources: Sequence[McpSource]) -> Sequence[McpSource]:

@@ -50,7 +50,10 @@ def review_command(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show the MCP tools that wait for review, and decide about them.
+    """Show the MCP tools and servers that wait for review, and decide about them.
+
+    A server that stands in a file that others may write is not started until you approve its entry,
+    by the server's name; another value in it, and it waits again.
 
     A tool waits if its definition has changed since you approved it, or if nobody has approved it
     yet. Shows what its server listed last next to what was approved, with hidden characters spelt
@@ -144,10 +147,13 @@ def _show(items: Sequence[ReviewItem]) -> None:
             named.add(item.server)
             screen.print(safe(f"{item.server} has another configuration now:"), style="bold")
             _show_changes(item.configuration)
-        head = f"{item.name} ({item.server}, {item.status}, pin {item.pin[:PIN_SHOWN]})"
+        of = f"{item.server}, " if item.tool else "an entry in a file of others, "
+        head = f"{item.name} ({of}{item.status}, pin {item.pin[:PIN_SHOWN]})"
         screen.print(safe(head), style="bold", soft_wrap=True)
         if item.flags:
-            screen.print(safe(f"  hidden in it: {', '.join(item.flags)}"), style="red")
+            places = "; ".join(item.hidden)
+            told = safe(f"  hidden in it: {', '.join(item.flags)}: {places}")
+            screen.print(told, style="red", soft_wrap=True)
         _show_changes(item.changes)
 
 

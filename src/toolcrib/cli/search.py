@@ -74,8 +74,6 @@ def show_answer(answer: "Answer") -> None:
         print_text(f"Not here: {name}. Nearest: {', '.join(nearest) or 'nothing alike'}")
     if answer.note:
         print_text(answer.note)
-    if answer.nearest:
-        print_text(f"Nearest names: {', '.join(answer.nearest)}")
     _show_servers(answer)
     for namespace, names in answer.names.items():
         print_text(f"{namespace} ({len(names)}): {', '.join(names)}", indent=2)

@@ -1,8 +1,9 @@
 """The commands `toolcrib servers` and `toolcrib remove`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,6 +57,7 @@ def servers_command(
         list_servers(options)
     reply = gateway.query_daemon(place, "servers")
     servers = _last_known(options, start=start) if reply is None else _of_gateway(reply)
+    warn_of_exposed(options.settings().mcp_config)
     if as_json:
         print_json([each.as_json() for each in servers])
         return
@@ -68,6 +70,19 @@ def servers_command(
         is_there = gateway.is_daemon_running(place)
         why = "The gateway does not answer" if is_there else "No gateway runs"
         console().print(f"{why}; this is what was known last.")
+
+
+def warn_of_exposed(files: Sequence[Path], *names: str) -> None:
+    """Say which files with secrets the sandboxes of these servers, or of all, can read."""
+    for server in mcp.read_servers(files).servers:
+        command = server.transport
+        is_meant = not names or server.id in names
+        if not is_meant or not isinstance(command, mcp.ServerCommand):
+            continue
+        if found := mcp.exposed_secrets(command):
+            more = f" and {len(found) - 1} more" if found[1:] else ""
+            todo = "move its script to a folder without them"
+            warn(f"{server.id} can read {found[0]}{more} in its sandbox; {todo}")
 
 
 def _last_known(options: GlobalOptions, *, start: bool) -> "list[ServerStatus]":

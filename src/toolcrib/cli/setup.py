@@ -126,7 +126,7 @@ def _show_no_client(consent: Consent) -> bool:
     console().print(table("", ["client", "//file"], rows))
     print_footnotes(
         [
-            Footnote("For any other client", "see docs/guide/clients.md, or:"),
+            Footnote("For any other client", "", "toolcrib help clients"),
             Footnote("A server of your own", "", "toolcrib add NAME -- COMMAND ARGS"),
             Footnote("A client that comes later", "", "toolcrib setup --client NAME"),
         ]

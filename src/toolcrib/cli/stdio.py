@@ -68,4 +68,4 @@ def open_stdio(options: "GlobalOptions", profile: str) -> "OpenGateway":
             warn(problem)
         return crib
 
-    return open_gateway(open_crib, local_principal(settings.gateway, profile), surface)
+    return open_gateway(settings, open_crib, local_principal(settings.gateway, profile), surface)

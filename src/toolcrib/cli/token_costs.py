@@ -70,7 +70,7 @@ def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
     visible = inventory_of(crib).seen_by(principal.caller)
     shows = sent.mode if visible else "shows nothing"
     all_listed = counter.count(eager.text) if visible else 0
-    few = f"fewer than {crib.settings.session.threshold} tools are all listed: nothing to save yet"
+    few = "no tool waits for a search, so that all are listed: nothing to save yet"
     return Surface(
         f"gateway, profile {name} ({shows})",
         all_listed,

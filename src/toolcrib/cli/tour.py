@@ -18,9 +18,9 @@ What to do next:
   toolcrib search "what you need"     search in English or Chinese
   toolcrib why "what you need" NAME   why something was found, or was not
   toolcrib list                       all that is here, and what it costs a model
-  toolcrib --help                     all commands; docs/index.md has the guides
+  toolcrib --help                     all commands; `toolcrib help` has the guides
 For your own, name `tools`, `skills` or `agents` in the settings
-(docs/settings.md), or start in Python with `from toolcrib import Crib`.
+(`toolcrib help settings`), or start in Python with `from toolcrib import Crib`.
 """
 
 

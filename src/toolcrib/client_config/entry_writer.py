@@ -9,7 +9,7 @@ from toolcrib.sources.mcp import ServerAddress, ServerCommand, ServerConfig
 
 _ALONE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
 _BEARER = re.compile(r"Bearer \$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}", re.IGNORECASE)
-_TIMES = {"start_timeout_s": 60.0, "call_timeout_s": 60.0}
+_TIMES = {"start_timeout_s": 60.0, "call_timeout_s": 300.0}
 
 
 def write_entry(fmt: EntryFormat, server: ServerConfig) -> JsonObject:

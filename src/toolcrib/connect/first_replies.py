@@ -18,6 +18,7 @@ from toolcrib.connect.daemon_files import KEY_VARIABLE, DaemonFiles
 
 FIRST_METHODS = frozenset({"initialize", "server/discover", "tools/list"})
 MOST_BYTES = 4 * 1024 * 1024
+SHARED_VARIABLE = "ENABLE_TOOL_SEARCH"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
 
@@ -47,12 +48,14 @@ class FirstRequests:
 class FirstReplies:
     """What is kept for one client. There is nothing for one with a key: it may be removed by now.
 
+    Nor where a variable says what is listed by which no daemon is found.
+
     `given` are the results that the client has of us, by the id of the request as JSON.
     """
 
     def __init__(self, files: DaemonFiles, profile: str, environ: Mapping[str, str]) -> None:
         self._files, self._profile = files, profile
-        self._has_key = bool(environ.get(KEY_VARIABLE))
+        self._has_none = any(environ.get(each) for each in (KEY_VARIABLE, SHARED_VARIABLE))
         self._requests = FirstRequests()
         self._kept: dict[str, object] | None = None
         self.given: dict[str, object] = {}
@@ -80,7 +83,7 @@ class FirstReplies:
 
     def _find(self, name: str) -> object:
         if self._kept is None:
-            kept = {} if self._has_key else read_surface(self._files)
+            kept = {} if self._has_none else read_surface(self._files)
             self._kept = _object(_object(kept.get("replies")).get(self._profile))
         return self._kept.get(name) if name else None
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from toolcrib.crib.crib import Crib
     from toolcrib.crib.crib_index import CribIndex
     from toolcrib.crib.internals import (
+        deferral_plan_in,
         events_of,
         inventory_of,
         recipes_of,
@@ -70,6 +71,7 @@ else:
                 "inventory_of",
                 "recipes_of",
                 "searcher_of",
+                "deferral_plan_in",
                 "signatures_in",
                 "stores_in",
                 "tools_of_program",
@@ -91,6 +93,7 @@ __all__ = [
     "Inventory",
     "Operator",
     "SharedDocuments",
+    "deferral_plan_in",
     "edited_documents",
     "events_of",
     "inventory_of",

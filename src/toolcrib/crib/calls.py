@@ -6,6 +6,7 @@ A search needs nothing of what calls need. Who is asked, and what is refused, is
 
 from __future__ import annotations
 
+from math import inf
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,7 @@ class Calls:
         timeout_s: float | None,
         approver: Approver | None,
         progress: ProgressHandler | None,
+        most_s: float = inf,
         cover: Cover | None = None,
         ask: InputHandler | None = None,
         log: LogHandler | None = None,
@@ -77,6 +79,7 @@ class Calls:
             call,
             self._inventory.restricted(caller),
             timeout_s=timeout_s,
+            most_s=most_s,
             approver=approver,
             cover=cover,
             progress=progress,

@@ -34,13 +34,12 @@ def remove(inventory: Inventory, what: str | Callable[..., object] | Source) -> 
         servers = [each for name, each in inventory.servers.items() if what in (name, each.id)]
         others = [each for each in inventory.pool.sources if each not in servers]
         sources = [each for each in others if what in (each, each.id)]
-        if len(names) + len(servers) + len(sources) > 1:
-            message = f"{what!r} names several things here; hand over the function or the source"
-            raise AmbiguousName(message)
-        if not (names or servers or sources):
-            whole = [each.id for each in others if each.id]
-            known = [*functions.names_of(None), *inventory.servers, *whole]
-            near = list_nearest(str(what), known)
+        found = len(names) + len(servers) + len(sources)
+        if found > 1:
+            remedy = "hand over the function or the source itself"
+            raise AmbiguousName(f"{what!r} names {found} things here; {remedy}")
+        if not found:
+            near = list_nearest(str(what), [*inventory.entries(), *inventory.servers])
             message = f"no function, source or MCP server {what!r:.80} was added; nearest: {near}"
             raise UnknownTool(f"{message}. A tool of a source goes with the source")
         for name in names:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolcrib.crib.crib import Crib
 from toolcrib.crib.stages import Stages
+from toolcrib.wiring import deferral_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from toolcrib.execute import Caller
     from toolcrib.observe import EventLog, Tracer
     from toolcrib.program import RecipeDesk, ToolSignature
+    from toolcrib.session import Deferral, DeferralPlan
     from toolcrib.settings import Settings
     from toolcrib.store import Stores
     from toolcrib.uses import UseHistory
@@ -56,6 +58,14 @@ def searcher_of(crib: Crib) -> Searcher:
 def signatures_in(crib: Crib, names: Iterable[str], caller: Caller) -> Mapping[str, ToolSignature]:
     """Tools as typed functions; not those that the caller may not call."""
     return _stages(crib).programs.signatures(caller, names)
+
+
+def deferral_plan_in(
+    crib: Crib, caller: Caller, deferral: Deferral | None = None, used: int = 0
+) -> DeferralPlan:
+    """What waits for a search of this caller, by the settings if nothing else is said."""
+    deferral = deferral or deferral_of(crib.settings, None, None)
+    return _stages(crib).sessions.plan(caller, deferral, used)
 
 
 def tools_of_program(crib: Crib, program: str, handle: str, caller: Caller) -> Collection[str]:

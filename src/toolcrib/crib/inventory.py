@@ -272,14 +272,8 @@ class Inventory:
         if not rules.rules:
             return frozenset()
         entries = self.entries()
-
-        def updated(old: frozenset[str], changed: Collection[str]) -> frozenset[str]:
-            now = (entries.get(name) for name in changed)
-            denied = {entry.name for entry in now if entry and rules.denies(entry)}
-            new = old.difference(changed) | denied
-            return old if new == old else new
-
-        return self._denied.get(entries, rules, lambda: rules.denied(self.groups(entries)), updated)
+        made = partial(rules.denied, self.groups(entries))
+        return self._denied.get(entries, rules, made, partial(rules.still_denied, entries))
 
     def restricted(self, caller: Caller) -> Caller:
         """The caller, with their scope as `scope_of` has it."""

@@ -156,11 +156,12 @@ class CribPrograms:
     async def _call(
         self, call: Call, caller: Caller, timeout_s: float, listeners: ProgramListeners
     ) -> Outcome:
-        """One call of a program: it has no more time than any other."""
+        """One call of a program: it has no more time than any other, or than its program has."""
         return await self._calls.make(
             call,
             caller,
-            timeout_s=min(timeout_s, self._inventory.settings.call.timeout_s),
+            timeout_s=None,
+            most_s=timeout_s,
             approver=listeners.approver,
             cover=listeners.cover,
             progress=listeners.progress_of(call.name),

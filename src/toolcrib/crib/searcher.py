@@ -159,12 +159,9 @@ class Searcher:
     def _marked(self, found: Answer, profile: str) -> Answer:
         """The answer, with the hits marked whose calls a person has to approve."""
         entries, verdict = self._inventory.pool.entries, self._inventory.verdict
-        asked = {
-            hit.name
-            for hit in found
-            if (entry := entries.get(hit.name)) and verdict(entry, profile) == "ask"
-        }
-        hits = (replace(hit, asks=True) if hit.name in asked else hit for hit in found)
+        known = ((hit, entries.get(hit.name)) for hit in found)
+        asked = {hit.name for hit, entry in known if entry and verdict(entry, profile) == "ask"}
+        hits = (replace(hit, asks=hit.name in asked) for hit in found)
         return replace(found, hits=tuple(hits)) if asked else found
 
     def _of_request(self, found: Answer, query: Query, own: Mapping[str, Entry]) -> Answer:

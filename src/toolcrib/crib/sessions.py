@@ -129,7 +129,7 @@ class Sessions:
         )
         return session.Session(
             self._host(caller),
-            partial(self._plan, caller, deferral),
+            partial(self.plan, caller, deferral),
             RecordedReveals(reveals, caller, self._record),
             prices=self._prices,
             options=session_options_of(settings, deferral, prefetch),
@@ -140,8 +140,11 @@ class Sessions:
     def _prices(self) -> Prices:
         return session.Prices(token_counter)
 
-    def _plan(self, caller: Caller, deferral: Deferral, used: int) -> DeferralPlan:
-        """What this caller's sessions defer, mended when the entries change."""
+    def plan(self, caller: Caller, deferral: Deferral, used: int) -> DeferralPlan:
+        """What waits for this caller once a conversation has used so many tokens.
+
+        It is mended when the entries change.
+        """
         entries, scope = self._inventory.entries(), self._inventory.restricted(caller).scope
         key = scope, deferral, deferral.is_late(used)
         groups = self._inventory.groups(entries)

@@ -10,6 +10,7 @@ functions of `internals`.
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -28,6 +29,7 @@ from toolcrib.crib.programs import CribPrograms
 from toolcrib.crib.recipes import Recipes
 from toolcrib.crib.searcher import Searcher
 from toolcrib.crib.sessions import Sessions
+from toolcrib.errors import StoreAway
 from toolcrib.settings import Settings
 from toolcrib.store import FileStores
 from toolcrib.wiring import event_log_of, use_advice_of
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from toolcrib.execute import Caller
     from toolcrib.session import Host
     from toolcrib.store import ReplicaStores
+
+_log = logging.getLogger(__name__)
 
 
 class Stages:
@@ -137,7 +141,7 @@ class Stages:
         from toolcrib.crib.follower import FollowedTenant  # noqa: PLC0415 - for a shared store
 
         follower = self.parts.follower
-        generation = stores.catch_up().generation  # the files of this machine are those of all
+        generation = _caught_up(stores)  # the files of this machine are those of all
         self.inventory.take_documents()
         self._share_packs(stores, generation)
         self._take_in(loop)
@@ -179,6 +183,20 @@ class Stages:
             check=door.check,
             aside=to_thread,
         )
+
+
+def _caught_up(stores: ReplicaStores) -> int:
+    """As of which generation its files are. Raises `StoreError`, but for one that is away.
+
+    Then what was fetched before is what there is, and no call is made until the store is back.
+    """
+    try:
+        return stores.catch_up().generation
+    except StoreAway as error:
+        if not stores.generation:
+            raise
+        _log.warning("%s; starting with what is known here", error)
+        return stores.generation
 
 
 def _program() -> str:

@@ -106,7 +106,7 @@ def mention_unreviewed(found: Answer, scope: Scope, groups: EntryGroups) -> Answ
 
 
 def _with_note(found: Answer, note: str) -> Answer:
-    return replace(found, note=f"{found.note} {note}".strip())
+    return replace(found, note=f"{found.note}\n{note}".strip())
 
 
 def _may_see(scope: Scope, origin: Origin) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
-from toolcrib.crib import Crib, inventory_of
+from toolcrib.crib import HOST, Crib, deferral_plan_in, inventory_of
 from toolcrib.dashboard.backends import OpenCrib
 from toolcrib.dashboard.survey import Survey, Surveys
 from toolcrib.dashboard.tool_map import ToolMap
@@ -47,6 +47,7 @@ class ToolRow(NamedTuple):
     name: str
     source: str
     state: str
+    shown: str
     permission_kind: str
     tokens: int
     findings: int | None
@@ -197,6 +198,7 @@ class ToolCatalog:
             entry.name,
             entry.owner_label,
             entry.state,
+            deferral_plan_in(crib, HOST).standing(entry) if entry.kind == "tool" else "",
             entry.permission_kind
             if rules in ("allow", "")
             else f"{entry.permission_kind}: {rules}",

@@ -21,7 +21,7 @@ _HEAD = """\
 #              from guesses. Delete what makes no sense.
 #   relevance  add `relevance: any` where one of several tools is enough; else all count.
 #
-# All keys: docs/eval.md.
+# All keys: `toolcrib help eval`.
 """
 _SECTIONS: dict[DraftSplit, str] = {
     "use": """\

@@ -83,7 +83,8 @@ class Report:
         yield from _charts(self)
         yield from _cases(self)
         yield '<footer class="dim"><p>Written by <code>toolcrib eval run --html</code>. '
-        yield "Rankings are not cut; docs/eval.md says what each measure means.</p></footer>"
+        yield "Rankings are not cut; <code>toolcrib help eval</code> says what each measure "
+        yield "means.</p></footer>"
 
     def sides(self) -> Sequence[ReportSide]:
         """The one, or the two."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from toolcrib.errors import BadArguments, UnknownTool
 from toolcrib.model import Call, CallContext, CallError, Deadline, Outcome, ToolInfo
 from toolcrib.sources import Source
-from toolcrib.system import DEADLINE_PASSED, CallQuestions, DeadlineTimer, done_in_time
+from toolcrib.system import CallQuestions, DeadlineTimer, deadline_passed, done_in_time
 from toolcrib.text import without_hidden
 
 GRACE_S = 0.25
@@ -37,7 +37,7 @@ async def dispatch(call: Call, tool: ToolInfo, source: Source, context: CallCont
     outcome = await _attempt(call, tool, source, context)
     if _may_repeat(tool, outcome.error) and context.deadline.left_s > 0:
         outcome = await _attempt(call, tool, source, context)
-    return _with_plain_error(outcome, tool.source_id)
+    return _with_plain_error(outcome, tool)
 
 
 def _may_repeat(tool: ToolInfo, error: CallError | None) -> bool:
@@ -45,17 +45,22 @@ def _may_repeat(tool: ToolInfo, error: CallError | None) -> bool:
     return tool.permission_kind == "read" and error is not None and error.retryable
 
 
-def _with_plain_error(outcome: Outcome, server: str | None) -> Outcome:
+def _with_plain_error(outcome: Outcome, tool: ToolInfo) -> Outcome:
     """The outcome with an error that names its server, in a message fit to be shown.
 
-    The message is a stranger's: nothing hidden, no control characters, and not without end.
+    The message is a stranger's: nothing hidden, no control characters, and not without end. What
+    may have taken effect is not to be tried again, unless it only reads.
     """
     error = outcome.error
     if error is None:
         return outcome
     visible = without_hidden(error.message[:LONGEST_MESSAGE])
     message = "".join(c if c.isprintable() or c == "\n" else " " for c in visible)
-    return replace(outcome, error=replace(error, message=message, server=error.server or server))
+    retryable = error.retryable and (error.effect != "unknown" or tool.permission_kind == "read")
+    server = error.server or tool.source_id
+    return replace(
+        outcome, error=replace(error, message=message, server=server, retryable=retryable)
+    )
 
 
 async def _attempt(call: Call, tool: ToolInfo, source: Source, context: CallContext) -> Outcome:
@@ -82,7 +87,7 @@ async def _in_this_task(work: Coroutine[None, None, Outcome], deadline: Deadline
         with DeadlineTimer(deadline.with_grace(GRACE_S)):
             return await work
     except TimeoutError:
-        return Outcome(error=DEADLINE_PASSED)
+        return Outcome(error=deadline_passed(deadline))
     except asyncio.CancelledError:
         if task and task.cancelling():
             raise
@@ -101,7 +106,7 @@ async def _in_time(work: Coroutine[None, None, Outcome], deadline: Deadline) -> 
     finally:
         task.cancel()
     if not done:
-        return Outcome(error=DEADLINE_PASSED)
+        return Outcome(error=deadline_passed(deadline))
     return Outcome(error=GAVE_UP) if task.cancelled() else task.result()
 
 

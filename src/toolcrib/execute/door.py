@@ -19,6 +19,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from typing import Protocol, TypeVar
 
 from toolcrib.execute.approval import Approval, Approver, run_for
@@ -163,6 +164,7 @@ class Door:
         caller: Caller,
         *,
         timeout_s: float | None = None,
+        most_s: float = inf,
         approver: Approver | None = None,
         cover: Cover | None = None,
         progress: ProgressHandler | None = None,
@@ -171,13 +173,13 @@ class Door:
     ) -> Outcome:
         """Make one call. With a `cover`, a person is asked about several calls at once.
 
-        Its time begins when all gates are passed; without `timeout_s`, the setting says how long.
+        Its time begins when all gates are passed. Without `timeout_s` the setting says how long, or
+        that of its server, and progress makes it longer: up to `most_s`.
         """
         origin = in_call(self._tracer, caller.origin)
         record = CallRecord(caller, call.name, origin=origin)
-        limit_s = self._policy.timeout_s if timeout_s is None else timeout_s
         try:
-            check_limit(limit_s)
+            check_limit(most_s if timeout_s is None else timeout_s)
             admitted = await self._admit(call, caller, approver, cover, record)
         except CallRefused as refused:
             outcome = Outcome(error=refused.error)
@@ -185,8 +187,9 @@ class Door:
             _log.exception("a check in Toolcrib itself failed, so %r is not called", call.name)
             outcome = Outcome(error=_GATE_FAILED)
         else:
+            by_default = Deadline.by_default(self._policy.timeout_s, most_s)
             context = CallContext.of(
-                Deadline(limit_s),
+                by_default if timeout_s is None else Deadline(timeout_s),
                 progress,
                 ask,
                 log,

@@ -11,7 +11,7 @@ denies both. The default:
     what came along                     a `read` is allowed, the rest is asked for
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -95,6 +95,14 @@ class ProfileRules:
         touched = (each for each in groups if self._denying.about(each))
         names = (name for each in touched for name in groups[each])
         return frozenset(name for name in names if self.denies(groups.entries[name]))
+
+    def still_denied(
+        self, entries: Mapping[str, Entry], old: frozenset[str], changed: Collection[str]
+    ) -> frozenset[str]:
+        """The names of later entries that they deny; the old set if it still holds."""
+        now = {name for name in changed if name in entries and self.denies(entries[name])}
+        new = old.difference(changed) | now
+        return old if new == old else new
 
 
 class _Decided(NamedTuple):

@@ -5,12 +5,13 @@ import logging
 from contextlib import suppress
 
 from toolcrib.crib import Crib, inventory_of
-from toolcrib.errors import SourceError, ToolcribError
+from toolcrib.errors import SourceError, StoreError, ToolcribError
 from toolcrib.pool import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.sources.mcp import McpSource
 
 FIRST_PAUSE_S = 10.0
 LONGEST_PAUSE_S = 600.0
+REVIEW_EVERY_S = 2.0
 EMBED_S = 3600
 GATHER_S = 0.5
 """Changes within this time are indexed together: a server that starts changes much."""
@@ -51,10 +52,21 @@ class ServerLister:
             except RuntimeError:  # the servers are closed
                 return
             failure = source.status().failure
+            if failure and failure.code == "unreviewed":
+                await self._approved(source)
+                continue
             if not done.error or (failure and failure.needs_person):
                 return  # the log of the server and ours say how it went
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_S)
+
+    async def _approved(self, source: McpSource) -> None:
+        """Wait until the operator has said yes to its entry."""
+        while True:
+            with suppress(StoreError):
+                if await asyncio.to_thread(source.trust.may_start):
+                    return
+            await asyncio.sleep(REVIEW_EVERY_S)
 
 
 class BackgroundTasks:

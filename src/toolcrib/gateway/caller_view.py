@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
-from toolcrib.crib import Crib, inventory_of, signatures_in
+from toolcrib.crib import Crib, deferral_plan_in, inventory_of, signatures_in
 from toolcrib.errors import StoreError
 from toolcrib.execute import Approver, Caller, VisibleTools
 from toolcrib.gateway.call_channel import CallChannel
@@ -14,6 +15,7 @@ from toolcrib.gateway.operator_approver import HeldCalls, OperatorApprover
 from toolcrib.gateway.principal import Principal
 from toolcrib.model import (
     NO_ORIGIN,
+    DeferralTrigger,
     Entry,
     EntryTraits,
     EventOrigin,
@@ -23,9 +25,10 @@ from toolcrib.model import (
     ToolInfo,
     UnavailableServer,
 )
-from toolcrib.names import any_grants
 from toolcrib.program import ProgramOutcome, ToolSignature
-from toolcrib.session import SearchResult
+from toolcrib.session import DeferralPlan, SearchResult
+from toolcrib.settings import GatewayMode, Settings
+from toolcrib.wiring import deferral_of
 
 
 class CallerView:
@@ -35,12 +38,15 @@ class CallerView:
         self._crib = crib
         self._held = held or HeldCalls()
         self.principal = principal
-        self.settings = crib.settings
         self._reader = _read_only(principal.caller)
-        self._session = crib.session(caller=principal.caller, tool_search="off")
         self._visible = VisibleTools({})
         self.is_revoked = False
         """Whether the credential of the principal works no longer."""
+
+    @property
+    def settings(self) -> Settings:
+        """As they are now."""
+        return self._crib.settings
 
     @property
     def visible(self) -> VisibleTools:
@@ -55,31 +61,31 @@ class CallerView:
         """The names of what the principal may see, by traits."""
         return inventory_of(self._crib).groups_seen_by(self.principal.caller)
 
-    def tools(self) -> tuple[ToolInfo, ...]:
-        """Every tool that may be listed, by source and name; the same while the catalog is."""
-        return self._session.core_tools()
+    @property
+    def mode(self) -> GatewayMode:
+        """The mode that the profile says; where it leaves it open, the style of sessions counts."""
+        said = self.principal.profile.mode
+        return "code" if said == "auto" and self.settings.session.style == "code" else said
 
-    def tool_names(self) -> tuple[str, ...]:
-        """The names of `tools`; no definition is read for them."""
-        return self._session.core_names
+    def plan(self, waits: Literal["as set", "all", "nothing"]) -> DeferralPlan:
+        """Which tools wait for a search: as it is set, all that may, or none.
 
-    def tool_entries(self) -> tuple[Entry, ...]:
-        """The entries of `tools`; the same holds of them."""
-        entries = self.visible.entries
-        return tuple(entries[name] for name in self.tool_names() if name in entries)
+        The one place where it is decided what a principal's list has. The pins of the profile never
+        wait. How long a conversation is nobody tells the gateway: it counts as long.
+        """
+        profile = self.principal.profile
+        own = deferral_of(self.settings, None, profile.context_window)
+        own = replace(own, never_defer=own.never_defer | profile.pins)
+        if waits != "as set":
+            trigger = DeferralTrigger("on" if waits == "all" else "off")
+            own = replace(own, trigger=trigger, threshold=0)
+        return deferral_plan_in(self._crib, self.principal.caller, own, own.context_window)
 
     def asks(self, tool: ToolInfo) -> bool:
         """Whether a person approves each call of this tool by the principal."""
         entry, caller = self.visible.entries.get(tool.name), self.principal.caller
         verdict = inventory_of(self._crib).verdict
         return entry is not None and verdict(entry, caller.profile) == "ask"
-
-    def pinned(self) -> tuple[ToolInfo, ...]:
-        """The tools that are listed whatever the mode, by source and name."""
-        pins, visible = self.principal.profile.pins, self.visible
-        listed = ((name, visible.entries.get(name)) for name in (self.tool_names() if pins else ()))
-        names = [name for name, entry in listed if entry and any_grants(pins, entry)]
-        return tuple(filter(None, map(visible.tool, names)))
 
     def unavailable(self) -> tuple[UnavailableServer, ...]:
         """The first of the servers that this principal might have tools of, but cannot now."""

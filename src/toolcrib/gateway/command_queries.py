@@ -13,12 +13,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from toolcrib import session
-from toolcrib.access import Scope
-from toolcrib.crib import HOST, Crib, inventory_of, searcher_of
-from toolcrib.model import Entry, Hit, Json, JsonObject, Query, State, ToolInfo
+from toolcrib.crib import HOST, Crib, deferral_plan_in, inventory_of, searcher_of
+from toolcrib.model import Entry, Hit, Json, JsonObject, Query, State
 from toolcrib.pool import remedy
 from toolcrib.program import ProgramCheck, ProgramOutcome
 from toolcrib.search import ALTERNATIVES, AS_SET
+from toolcrib.sources import mcp
 from toolcrib.text import token_counter
 
 PATIENCE_S = 30.0
@@ -89,19 +89,26 @@ def _list(crib: Crib, asked: Mapping[str, Any], _on_wait: OnWait) -> JsonObject:
     kinds, prices = asked["kinds"], session.Prices(token_counter)
     entries = sorted(crib.entries().values(), key=lambda entry: entry.name)
     listed = [entry for entry in entries if not kinds or entry.kind in kinds]
-    visible, rules = inventory_of(crib).seen_by(HOST), inventory_of(crib).verdict
-    offered = [
-        entry for entry in listed if entry.name in visible and session.is_offered(entry, Scope())
-    ]
+    rules, plan = inventory_of(crib).verdict, deferral_plan_in(crib, HOST)
+    standings = [plan.standing(each) if each.kind == "tool" else "-" for each in listed]
+    rows = list(zip(listed, standings, strict=True))
+    offered = [entry for entry, standing in rows if standing.startswith(("waits", "always"))]
     return {
-        "rows": [_row(entry, prices, rules(entry)) for entry in listed],
+        "rows": [_row(entry, prices, rules(entry), standing) for entry, standing in rows],
         "offered": len(offered),
         "tokens": prices.of_entries(offered),
         "how": prices.counter.how,
+        "cut": _cut(crib),
     }
 
 
-def _row(entry: Entry, prices: "session.Prices", rules: str) -> Json:
+def _cut(crib: Crib) -> list[Json]:
+    """The servers that list more tools than were taken, a line each."""
+    every = [source.status() for source in inventory_of(crib).servers.values()]
+    return [f"{each.server}: {each.cut_words}; {mcp.SMALLER}" for each in every if each.cut]
+
+
+def _row(entry: Entry, prices: "session.Prices", rules: str, standing: str) -> Json:
     capability = entry.capability
     return {
         "name": entry.name,
@@ -109,15 +116,10 @@ def _row(entry: Entry, prices: "session.Prices", rules: str) -> Json:
         "kind": capability.kind,
         "state": _at_rest(entry),
         "rules": rules,
-        "deferral": _deferral(capability) if isinstance(capability, ToolInfo) else "-",
+        "deferral": standing,
         "tokens": prices.of_entries([entry]),
         "flags": list(capability.flags),
     }
-
-
-def _deferral(tool: ToolInfo) -> str:
-    """Whether it waits for a search, and whether its server asks that it does not."""
-    return f"{tool.defer} (its server asks: never)" if tool.asks_to_load else tool.defer
 
 
 def _at_rest(entry: Entry) -> State:

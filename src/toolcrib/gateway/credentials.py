@@ -75,6 +75,7 @@ class _KeyTerms(NamedTuple):
     """All of a good key that its holder depends on, and the profile that they came for."""
 
     name: str
+    id: str
     tenant: str
     profile: str
     may_call: bool
@@ -149,7 +150,7 @@ class Authenticator:
         good = self._good(shown)
         key = good.key
         terms = _KeyTerms(
-            key.name, key.tenant, profile, "call" in key.scopes, key.rate, key.at_once
+            key.name, key.id, key.tenant, profile, "call" in key.scopes, key.rate, key.at_once
         )
         if profile not in key.profiles:
             good_for = ", ".join(key.profiles) or "/metrics"
@@ -160,8 +161,11 @@ class Authenticator:
         return principal
 
     def _holder(self, terms: _KeyTerms) -> Principal:
-        """Whoever holds a key on these terms: the same each time, so that they are made once."""
-        id = _owned(f"key:{terms.name}", terms.tenant)
+        """Whoever holds a key on these terms: the same each time, so that they are made once.
+
+        A key that is made again under the name of a former one has another holder.
+        """
+        id = _owned(f"key:{terms.name}#{terms.id}", terms.tenant)
         quotas = self._quotas(id, terms.tenant, terms.rate, terms.at_once)
         who = Principal(id, may_call=terms.may_call, tenant=terms.tenant, quotas=quotas)
         if len(self._principals) >= MOST_HOLDERS:

@@ -48,6 +48,7 @@ from toolcrib.gateway.tenants import Tenants, check_tenants
 from toolcrib.http import App
 from toolcrib.observe import can_measure
 from toolcrib.settings import GatewaySettings, Settings
+from toolcrib.wiring import deferral_of
 
 LOOK_S = 1.0
 MOST_STREAMS = 400
@@ -95,7 +96,7 @@ class Daemon:
         self._watcher = FileWatcher(lambda: setup.config_files(self._settings))
         self._watcher.look()  # before the files are read that count
         self._settings, problem = setup.settings()
-        check_modes(self._settings.gateway)
+        check_modes(self._settings)
         self.read_ns = time.time_ns()
         crib = setup.crib(self._settings)
         self.broken: tuple[str, ...] = ()
@@ -199,7 +200,7 @@ class Daemon:
             try:
                 await asyncio.to_thread(self._watcher.look)
                 self._settings, problem = await asyncio.to_thread(self._setup.settings)
-                check_modes(self._settings.gateway)
+                check_modes(self._settings)
                 self.http.apply(self._settings.gateway)
                 await apply(self._settings)
                 self._background.look()
@@ -222,6 +223,9 @@ class Daemon:
             await self.shims.drop()
             await old.leave()
             _log.info("the gateway settings have changed; open connections were closed")
+        else:
+            for server in self.serving.servers.all():
+                server.tools_updated()
 
     async def _start_over(self, settings: Settings) -> None:
         read_ns = time.time_ns()
@@ -361,7 +365,7 @@ class Daemon:
             await self.shims.drop(revoked)
 
 
-def _seen_by_clients(settings: Settings) -> GatewaySettings:
-    """The settings of the gateway that concern clients that are connected."""
+def _seen_by_clients(settings: Settings) -> tuple[object, ...]:
+    """The settings that concern clients that are connected: of the gateway, and what waits."""
     others = {each: GatewaySettings.keys[each].default for each in _OF_THE_LISTENER}
-    return settings.gateway.model_copy(update=others)
+    return settings.gateway.model_copy(update=others), deferral_of(settings, None, None)

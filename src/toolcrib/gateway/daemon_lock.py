@@ -16,6 +16,8 @@ from toolcrib.errors import ConfigError
 from toolcrib.system import write_private_file
 
 POLL_S = 0.1
+LOOK_S = 0.3
+"""Whoever asks whether a daemon starts holds the lock for a moment."""
 
 
 class DaemonLock:
@@ -29,7 +31,7 @@ class DaemonLock:
             raise ConfigError(str(error)) from error
         self._is_lost = False
         self._lock = _open(files)
-        until = time.monotonic() + wait_s
+        until = time.monotonic() + max(wait_s, LOOK_S)
         while not _try_lock(self._lock):
             if time.monotonic() >= until:
                 os.close(self._lock)

@@ -44,17 +44,19 @@ def _samples(crib: Crib) -> Samples:
     states = Counter[str]()
     for traits, names in inventory.groups(inventory.pool.entries).items():
         states[traits.state] += len(names) if traits.kind == "tool" else 0
-    try:
-        waiting = {(): len(crib.operator.tickets.waiting())}
-    except StoreError:  # then the page says so, and nothing of what the store has
-        waiting = None
+    waiting = count_waiting(crib)
     return {
         **counters.samples(),
         "toolcrib_store_up": {(): waiting is not None and not log.spool},
         "toolcrib_events_waiting": {(): len(log.spool)},
-        "toolcrib_approvals_waiting": waiting or {},
+        "toolcrib_approvals_waiting": {} if waiting is None else {(): waiting},
         "toolcrib_definitions_waiting": {(each.server,): each.waiting for each in servers},
         "toolcrib_server_up": {(each.server,): each.state == "ready" for each in servers},
+        "toolcrib_server_calls": {
+            (source.server, state): count
+            for source in inventory.servers.values()
+            for state, count in zip(("running", "waiting"), source.calls, strict=True)
+        },
         "toolcrib_server_memory_bytes": {
             (each.server,): each.memory_bytes for each in servers if each.memory_bytes is not None
         },
@@ -62,6 +64,14 @@ def _samples(crib: Crib) -> Samples:
         "toolcrib_events_dropped_total": {(): log.dropped},
         "toolcrib_spans_dropped_total": {(): tracer.dropped if tracer else 0},
     }
+
+
+def count_waiting(crib: Crib) -> int | None:
+    """How many calls wait for approval; None while the store cannot be read."""
+    try:
+        return len(crib.operator.tickets.waiting())
+    except StoreError:
+        return None
 
 
 def _clients(daemon: MeasuredDaemon) -> dict[tuple[str, ...], float]:

@@ -6,13 +6,15 @@ queue in between: each hop would cost every call some of its time.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from toolcrib.gateway import sdk
+from toolcrib.model import Json
 from toolcrib.sources.mcp import reply_id
-from toolcrib.strict_json import MOST_JSON_VALUES, has_more_json_values
+from toolcrib.strict_json import MOST_JSON_VALUES, NotJson, has_more_json_values, read_json
 from toolcrib.system import LONGEST_LINE, ByteReader, LineReader, PipeLine, bounded_lines
 
 MOST_VALUES = 2 * MOST_JSON_VALUES
@@ -187,6 +189,21 @@ class MessageReader(_Stream):
         raise sdk.ClosedResourceError
 
 
+def id_problem(message: Json) -> str:
+    """What is wrong with the id of a request, so that nobody could answer it; "" if nothing is."""
+    if not isinstance(message, Mapping) or "method" not in message:
+        return ""
+    is_good = type(message.get("id", 0)) in (int, str)
+    return "" if is_good else "the id of a request is a text or a whole number; send another"
+
+
+def _id_problem_on(line: bytes) -> str:
+    """The same of a line that is no message, or one without an id; "" also where it is no JSON."""
+    with suppress(NotJson, UnicodeDecodeError):
+        return id_problem(read_json(line.decode()))
+    return ""
+
+
 def _message(line: PipeLine) -> sdk.SessionMessage | None:
     """The message on a line; None if there is none."""
     if not line.whole or has_more_json_values(line.content, MOST_VALUES):
@@ -194,6 +211,8 @@ def _message(line: PipeLine) -> sdk.SessionMessage | None:
     try:
         message = sdk.jsonrpc_message_adapter.validate_json(line.content, by_name=False)
     except ValueError:
+        return None
+    if isinstance(message, sdk.JSONRPCNotification) and _id_problem_on(line.content):
         return None
     return sdk.SessionMessage(message)
 
@@ -205,6 +224,8 @@ def _unreadable(line: PipeLine, longest: int) -> sdk.ErrorData | None:
         return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=problem)
     if has_more_json_values(line.content, MOST_VALUES):
         problem = f"a message has at most {MOST_VALUES:,} values; send fewer"
+        return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=problem)
+    if problem := _id_problem_on(line.content):
         return sdk.ErrorData(code=sdk.INVALID_REQUEST, message=problem)
     problem = "this line is not a JSON-RPC message"
     return sdk.ErrorData(code=sdk.PARSE_ERROR, message=problem) if line.content.strip() else None

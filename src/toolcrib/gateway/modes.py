@@ -1,4 +1,4 @@
-"""How a principal's tools are listed: by what the profile says, else by size and by client.
+"""How a principal's tools are listed: by what the profile says, else by what waits and by client.
 
 `CLIENT_DEFAULTS` has the clients that defer tools by themselves. A client that is not there is
 shown the fixed tools. Each line has a limit: should the client not defer after all, a request costs
@@ -12,7 +12,8 @@ from typing import Final, Literal
 
 from toolcrib.errors import ConfigError
 from toolcrib.program import engine_version
-from toolcrib.settings import GatewayMode, GatewaySettings
+from toolcrib.settings import GatewayMode, Settings
+from toolcrib.wiring import deferral_of
 
 EffectiveMode = Literal["search", "reveal", "direct", "passthrough", "code"]
 
@@ -68,10 +69,12 @@ CLIENT_DEFAULTS: Final = (
 )
 
 
-def check_modes(settings: GatewaySettings) -> None:
+def check_modes(settings: Settings) -> None:
     """Return if every mode that is set can be served. Raises `ConfigError` with the remedy."""
-    check_mode(settings.mode)
-    for name, profile in settings.profiles.items():
+    if deferral_of(settings, None, None).style == "code":
+        check_mode("code", "session.style")
+    check_mode(settings.gateway.mode)
+    for name, profile in settings.gateway.profiles.items():
         check_mode(profile.mode, f"gateway.profiles.{name}.mode")
 
 
@@ -86,22 +89,22 @@ def check_mode(mode: GatewayMode, key: str = "gateway.mode") -> None:
 
 
 def effective_mode(
-    mode: GatewayMode, *, tools: int, threshold: int, client: str, modern: bool
+    mode: GatewayMode, *, tools: int, waits: bool, client: str, modern: bool
 ) -> EffectiveMode:
     """The mode for a client, of the mode that is set.
 
-    `auto` is `direct` for fewer tools than the threshold. No tools at all are none of these: there
+    `auto` is `direct` where no tool `waits` for a search. No tools at all are none of these: there
     may be more soon, and not every client lists a second time. The modern era has no connection
     that tools could be revealed to, and its lists may not depend on the client: there `reveal` is
     `search`, and the name of the client does not count.
     """
     if mode == "auto":
-        return _automatic(tools, threshold, "" if modern else client)
+        return _automatic(tools, "" if modern else client, waits=waits)
     return "search" if mode == "reveal" and modern else mode
 
 
-def _automatic(tools: int, threshold: int, client: str) -> EffectiveMode:
-    if 0 < tools < threshold:
+def _automatic(tools: int, client: str, *, waits: bool) -> EffectiveMode:
+    if tools and not waits:
         return "direct"
     for each in CLIENT_DEFAULTS:
         if fnmatchcase(client.lower(), each.name) and tools <= each.most_tools:

@@ -76,7 +76,7 @@ class VisibleOffers:
         if not self._principal.may_call:
             problem = "this key may search, and nothing else; ask the operator for another"
             raise sdk.MCPError(sdk.INVALID_REQUEST, problem)
-        deadline = Deadline(self._crib.settings.call.timeout_s)
+        deadline = Deadline.by_default(self._crib.settings.call.timeout_s)
         caller = self._principal.caller.id
         context = CallContext.of(deadline, None, channel.ask, channel.log, caller)
         trace, trace_state = trace_of(channel.context)

@@ -20,6 +20,7 @@ from toolcrib.crib import inventory_of
 from toolcrib.errors import ConfigError, ToolcribError
 from toolcrib.execute import Ticket, Tickets
 from toolcrib.gateway.credentials import CannotTell
+from toolcrib.gateway.gateway_metrics import count_waiting
 from toolcrib.gateway.http.listener import HttpListener
 from toolcrib.gateway.operator_clients import client_handlers
 from toolcrib.gateway.operator_commands import command_handlers
@@ -287,7 +288,7 @@ def _status(daemon: OperatedDaemon) -> Json:
             }
             for each in (source.status() for source in inventory_of(crib).servers.values())
         ],
-        "waiting": len(crib.operator.tickets.waiting()),
+        "waiting": count_waiting(crib),
         "tenants": [each.describe() for each in daemon.tenants],
     }
 

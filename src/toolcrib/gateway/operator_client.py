@@ -34,6 +34,8 @@ LOST_S = 60.0
 """The same of a call: then nobody knows how it ended."""
 MOST_S = 60.0
 """So long a command waits for an answer at most, whatever the daemon says meanwhile."""
+AT_ONCE, AT_ONCE_S = frozenset({"status", "stop"}), 10.0
+"""What a daemon answers at once, unless it hangs, or was stopped by a signal."""
 DECLINED: "JsonObject" = {"declined": True}
 SHARED_VARIABLES = ("ENABLE_TOOL_SEARCH",)
 """Variables that the settings read, and that no daemon is found by."""
@@ -96,19 +98,24 @@ def ask_daemon(
     """
     if not can_have_daemon():
         raise ConfigError(NEEDS_UNIX)
-    info = files.read_info()
+    info, patience_s = files.read_info(), AT_ONCE_S if do in AT_ONCE else ANSWER_S
     if info is None:
-        raise ConfigError("no gateway of these settings runs; start it with `toolcrib serve`")
+        raise ConfigError(
+            "a gateway of these settings is starting; ask again in a moment"
+            if _is_starting(files)
+            else "no gateway of these settings runs; start it with `toolcrib serve`"
+        )
     try:
-        with _connected(info, ANSWER_S) as connection:
+        with _connected(info, patience_s) as connection:
             _send(connection, {"do": do, **more})
             with closing(_lines(connection)) as lines:
                 answer = _answer(lines, on_progress)
     except TimeoutError as error:
-        problem = f"the gateway (process {info.pid}) is not done with `{do}` after {ANSWER_S:.0f} s"
-        raise ConfigError(
-            f"{problem}; it goes on: see `toolcrib gateway status` and its log"
-        ) from error
+        problem = f"the gateway (process {info.pid}) is not done with `{do}` after {patience_s:g} s"
+        todo = f"was it stopped? Continue it, `kill -CONT {info.pid}`, or end it, `kill {info.pid}`"
+        if do not in AT_ONCE:
+            todo = "it goes on: see `toolcrib gateway status` and its log"
+        raise ConfigError(f"{problem}; {todo}") from error
     except OSError as error:
         problem = f"the gateway (process {info.pid}) does not answer: {error}"
         raise ConfigError(f"{problem}; if it is gone, start it with `toolcrib serve`") from error
@@ -120,6 +127,18 @@ def ask_daemon(
         case _:
             problem = f"the gateway (process {info.pid}) hung up without an answer to `{do}`"
             raise ConfigError(f"{problem}; see its log, or restart it with `toolcrib gateway stop`")
+
+
+def _is_starting(files: DaemonFiles) -> bool:
+    """Whether a process has the lock that has not said yet where it is."""
+    from fcntl import LOCK_NB, LOCK_SH, flock  # noqa: PLC0415 - there is Unix, as was seen before
+
+    with suppress(FileNotFoundError), Path(files.lock).open("rb") as lock:
+        try:
+            flock(lock, LOCK_SH | LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def query_daemon(

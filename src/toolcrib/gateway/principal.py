@@ -27,13 +27,15 @@ LOCAL_USER = "local"
 class Profile:
     """A named part of the pool, and how it is shown. `pins` are always listed.
 
-    The tools that come with Toolcrib are in it only if its settings say so.
+    The tools that come with Toolcrib are in it only if its settings say so. `context_window` is
+    that of its clients; None: as sessions have it.
     """
 
     name: str = DEFAULT_PROFILE
     scope: Scope = field(default_factory=lambda: Scope(packaged=False))
     pins: frozenset[str] = frozenset()
     mode: GatewayMode = "auto"
+    context_window: int | None = None
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def profile_named(settings: GatewaySettings, name: str = DEFAULT_PROFILE) -> Pro
         packaged=profile.builtin_tools,
     )
     mode = settings.mode if profile.mode == "auto" else profile.mode
-    return Profile(name, scope, frozenset(profile.pins), mode)
+    return Profile(name, scope, frozenset(profile.pins), mode, profile.context_window)
 
 
 def local_principal(settings: GatewaySettings, profile: str = DEFAULT_PROFILE) -> Principal:

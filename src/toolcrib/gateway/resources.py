@@ -20,6 +20,7 @@ from toolcrib.model import CallContext, Outcome
 from toolcrib.sources.mcp import McpSource, OfferKind
 from toolcrib.text import nearest_names
 
+LONGEST_URI = 8_192
 NOT_FOUND = -32002  # of the handshake; the modern era says that the parameters are invalid
 _SUBSCRIPTIONS = "toolcrib/watched"
 _VARIABLE = re.compile(r"\{[^{}]*\}")
@@ -89,7 +90,13 @@ class Resources:
 
 
 def find_resource(servers: Sequence[McpSource], context: sdk.Context, uri: str) -> ResourceTarget:
-    """The server of a URI. Raises `MCPError` for one that no server has, or several."""
+    """The server of a URI. Raises `MCPError` for one that no server has, or several.
+
+    One that is too long is refused before anything is looked up.
+    """
+    if len(uri) > LONGEST_URI:
+        message = f"a URI has at most {LONGEST_URI:,} characters; this one has {len(uri):,}"
+        raise sdk.MCPError(sdk.INVALID_PARAMS, message)
     for source in servers:
         prefix = uri_prefix(source)
         if uri.startswith(prefix):

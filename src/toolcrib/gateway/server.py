@@ -75,7 +75,7 @@ class GatewayServer:
         self._events = ClientEvents(crib, self._view, prices or ListPrices())
         self._input_requests = InputRequests(principal)
         self._spans = RequestSpans(tracer_in(crib), self._knows)
-        self._fixed = CODE_TOOLS if principal.profile.mode == "code" else FIXED_TOOLS
+        self._fixed = CODE_TOOLS if self._view.mode == "code" else FIXED_TOOLS
         self._fixed_tools = (
             CodeTools(self._view, self._events)
             if self._fixed is CODE_TOOLS
@@ -85,7 +85,7 @@ class GatewayServer:
         self._notifier = ToolListNotifier(partial(self._listed, "", (), modern=True))
         self._offers = OfferHandlers(crib, principal, self._input_requests, self._notifier.publish)
         pool = inventory_of(crib).pool
-        self._unsubscribe = pool.events.subscribe(TOOLS_UPDATED, self._tools_updated)
+        self._unsubscribe = pool.events.subscribe(TOOLS_UPDATED, self.tools_updated)
         self.mcp_server = self._make_mcp_server()
 
     def mode(self, client: str, *, modern: bool) -> EffectiveMode:
@@ -126,7 +126,8 @@ class GatewayServer:
         async with self._offers.listening(context, params):
             return await self._notifier.listen(context, params)
 
-    def _tools_updated(self, _event: ToolsUpdated) -> None:
+    def tools_updated(self, _event: ToolsUpdated | None = None) -> None:
+        """Notify the clients whose list is another now, be it by the pool or by the rules."""
         self._notifier.changed()
 
     async def _add_instructions(
@@ -136,12 +137,14 @@ class GatewayServer:
         result = await call_next(ctx)
         if ctx.method in _GREETINGS and isinstance(result, dict):
             self._events.greeted(ctx)
-            mode = self.mode(_client_name(ctx.params), modern=sdk.is_modern(ctx))
-            return {**result, "instructions": await asyncio.to_thread(self._instructions, mode)}
+            client, modern = _client_name(ctx.params), sdk.is_modern(ctx)
+            # To know what waits may take a while: definitions may have to be counted.
+            text = await asyncio.to_thread(lambda: self._instructions(client, modern=modern))
+            return {**result, "instructions": text}
         return result
 
-    def _instructions(self, mode: EffectiveMode) -> str:
-        view = self._view
+    def _instructions(self, client: str, *, modern: bool) -> str:
+        view, mode = self._view, self.mode(client, modern=modern)
         return instructions(mode, view.groups(), view.visible.entries, view.unavailable())
 
     async def _list(self, context: sdk.Context, _params: sdk.PaginatedRequestParams) -> sdk.Result:
@@ -153,7 +156,7 @@ class GatewayServer:
 
         began = time.perf_counter()
         tools = await asyncio.to_thread(list_now)
-        sent = SentList(self.mode(client, modern=modern), tools, self._view.tool_entries())
+        sent = SentList(self.mode(client, modern=modern), tools, self._view.plan("nothing").core)
         self._events.listed(context, sent, time.perf_counter() - began)
         if not modern:
             self._notifier.listed(connection, tools, list_now)

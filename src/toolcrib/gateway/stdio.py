@@ -18,11 +18,12 @@ from toolcrib.crib import Crib
 from toolcrib.gateway import sdk
 from toolcrib.gateway.background_tasks import ServerLister
 from toolcrib.gateway.message_streams import MessageGate, OpenGate, Send, message_streams
-from toolcrib.gateway.modes import check_mode
+from toolcrib.gateway.modes import check_modes
 from toolcrib.gateway.principal import Principal
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.gateway.stream_serving import serve_stream
 from toolcrib.gateway.surface_recorder import SurfaceFile, SurfaceRecorder
+from toolcrib.settings import Settings
 from toolcrib.system import ByteReader, LineReader, PipeWriter
 
 _STOPS = (signal.SIGTERM, signal.SIGINT)
@@ -39,16 +40,17 @@ class OpenGateway(NamedTuple):
 
 
 def open_gateway(
+    settings: Settings,
     open_crib: Callable[[asyncio.AbstractEventLoop], Crib],
     principal: Principal,
     surface: SurfaceFile | None = None,
 ) -> OpenGateway:
-    """Load it, on any thread. `open_crib` is called with the loop that is to serve.
+    """Load it, on any thread. `open_crib` is called with the loop that is to serve these settings.
 
     `surface` is where the first replies are kept for the next start. Raises `ConfigError` for a
     mode that cannot be served.
     """
-    check_mode(principal.profile.mode)
+    check_modes(settings)
     loop = asyncio.new_event_loop()
     try:
         crib = open_crib(loop)

@@ -1,7 +1,8 @@
 """Keeps the first replies of the gateway for its next start: see `toolcrib.connect.first_replies`.
 
 Only those that depend on the pool by no more than a summary: of clients that are listed the fixed
-tools, and of the operator's own user. Where tools are listed by name, clients wait for the pool.
+tools alone, and of the operator's own user. Where tools are listed by name, clients wait for the
+pool.
 """
 
 import json
@@ -21,7 +22,9 @@ from toolcrib.connect import (
     read_surface,
 )
 from toolcrib.gateway import sdk
+from toolcrib.gateway.code_tool_definitions import CODE_TOOLS
 from toolcrib.gateway.file_watcher import FileStamps
+from toolcrib.gateway.fixed_tool_definitions import FIXED_TOOLS
 from toolcrib.gateway.message_streams import MessageGate
 from toolcrib.gateway.server import GatewayServer
 from toolcrib.system import write_private_file
@@ -37,6 +40,7 @@ _OUR_CODE = (
     "session/search_tool.py",
 )
 _LIST = "tools/list"
+_FIXED = frozenset({*FIXED_TOOLS, *CODE_TOOLS})
 
 Stamps: TypeAlias = Mapping[str, list[int] | None]
 
@@ -131,6 +135,7 @@ class SurfaceRecorder:
     def _keep(self, method: str, name: str, result: Mapping[str, Any]) -> None:
         mode = self._server.mode(self._client, modern="resultType" in result)
         is_fixed = mode in {"search", "code"} or (mode == "reveal" and method != _LIST)
+        is_fixed &= all(tool["name"] in _FIXED for tool in result.get("tools", ()))
         if self._file:
             profile = self._server.principal.profile.name
             self._file.keep(profile, name, result if is_fixed else None)

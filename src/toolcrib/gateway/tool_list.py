@@ -3,8 +3,8 @@
 A tool that is malformed costs itself, and no other.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from toolcrib.gateway import sdk
 from toolcrib.gateway.caller_view import CallerView
@@ -19,6 +19,7 @@ from toolcrib.gateway.fixed_tool_definitions import (
 from toolcrib.gateway.modes import EffectiveMode, effective_mode
 from toolcrib.gateway.sdk import Result
 from toolcrib.model import ASKS, Capability, Json, JsonObject, ToolInfo
+from toolcrib.session import DeferralPlan
 from toolcrib.sources import permission_from
 
 _TYPES: Mapping[str, type] = {
@@ -56,45 +57,47 @@ class ToolList:
 
     def __init__(self, view: CallerView) -> None:
         self._view = view
-        self._encoder = ToolEncoder(always_load=True, asks=view.asks)
-        self._deferrable = ToolEncoder(always_load=False, asks=view.asks)
+        self._loaded = ToolEncoder(view.asks)
+        self._deferrable = ToolEncoder(view.asks)
 
     def mode(self, client: str, *, modern: bool) -> EffectiveMode:
         """How tools are listed to a client of this name, in this era."""
         return effective_mode(
-            self._view.principal.profile.mode,
-            tools=len(self._view.tool_names()),
-            threshold=self._view.settings.session.threshold,
+            self._view.mode,
+            tools=len(self._view.plan("nothing").core_names),
+            waits=self._view.mode == "auto" and self._view.plan("as set").deferring,
             client=client,
             modern=modern,
         )
 
     def tools(self, mode: EffectiveMode, revealed: Sequence[str] = ()) -> list[Result]:
-        """The list. Fixed tools come first and never change; revealed tools come last."""
+        """The list. Fixed tools come first and never change; revealed tools come last.
+
+        Between them stands what never waits, by source and name. Of what waits there are stubs with
+        that style of sessions.
+        """
         match mode:
             case "search" | "reveal":
-                always = self._view.pinned()
-                more = self._revealed(revealed if mode == "reveal" else (), always)
-                return [
-                    *FIXED_TOOLS_LISTED.values(),
-                    *self._encoder.of(_without_fixed((*always, *more))),
-                ]
+                plan = self._plan()
+                more = plan.shown_behind_core(revealed if mode == "reveal" else ())
+                return self._behind(FIXED_TOOLS_LISTED, (*plan.core_tools, *more))
             case "code":
-                pinned = [tool for tool in self._view.pinned() if tool.name not in CODE_TOOLS]
-                return [*CODE_TOOLS_LISTED.values(), *self._encoder.of(pinned)]
+                return self._behind(CODE_TOOLS_LISTED, self._plan().core_tools)
             case "direct":
-                return [*self._encoder.of(_without_fixed(self._view.tools())), *self._companions()]
+                every = _without(FIXED_TOOLS, self._view.plan("nothing").core_tools)
+                return [*self._loaded.of(every), *self._companions()]
             case "passthrough":
-                return [
-                    *self._deferrable.of(_without_fixed(self._view.tools())),
-                    *self._companions(),
-                ]
+                every = _without(FIXED_TOOLS, self._view.plan("nothing").core_tools)
+                never = frozenset(self._view.plan("all").core_names)
+                return [*self._deferrable.of(every, never), *self._companions()]
 
-    def _revealed(self, names: Sequence[str], always: Sequence[ToolInfo]) -> Iterator[ToolInfo]:
-        listed = {tool.name for tool in always}
-        offered = frozenset(self._view.tool_names()) if names else frozenset[str]()
-        new = (name for name in names if name in offered and name not in listed)
-        return filter(None, map(self._view.visible.tool, new))
+    def _plan(self) -> DeferralPlan:
+        """What waits in a list that has a search: in a mode that was chosen, all that may."""
+        asked = self._view.plan("as set") if self._view.mode == "auto" else None
+        return asked if asked and asked.deferring else self._view.plan("all")
+
+    def _behind(self, fixed: Mapping[str, Result], tools: Sequence[ToolInfo]) -> list[Result]:
+        return [*fixed.values(), *self._loaded.of(_without(fixed, tools))]
 
     def _companions(self) -> list[Result]:
         """The fixed tools that a full list needs: for skills and agents, for large results."""
@@ -103,41 +106,52 @@ class ToolList:
         return [FIXED_TOOLS_LISTED[name] for name in names]
 
 
-def _without_fixed(tools: Sequence[ToolInfo]) -> list[ToolInfo]:
+def _without(fixed: Container[str], tools: Sequence[ToolInfo]) -> list[ToolInfo]:
     """Those whose name no fixed tool has; the others are called by `tool_call`."""
-    return [tool for tool in tools if tool.name not in FIXED_TOOLS]
+    return [tool for tool in tools if tool.name not in fixed]
 
 
 class ToolEncoder:
-    """Encodes tools for the wire, each once. Safe to share between threads.
+    """Encodes tools for the wire, each once. Safe to share between threads."""
 
-    `always_load` tells hosts that defer tools by themselves not to defer these. `asks` is whether a
-    person approves each call of a tool: then its description says so.
-    """
+    def __init__(self, asks: Callable[[ToolInfo], bool] = lambda _tool: False) -> None:
+        """`asks`: whether a person approves each call of a tool; then its description says so."""
+        self._asks = asks
+        self._encoded: Mapping[str, EncodedTool] = {}
 
-    def __init__(
-        self, *, always_load: bool, asks: Callable[[ToolInfo], bool] = lambda _tool: False
-    ) -> None:
-        self._always_load, self._asks = always_load, asks
-        self._encoded: Mapping[str, tuple[ToolInfo, bool, sdk.Result]] = {}
+    def of(
+        self, tools: Iterable[ToolInfo], loaded: Container[str] | None = None
+    ) -> list[sdk.Result]:
+        """These tools, in this order.
 
-    def of(self, tools: Iterable[ToolInfo]) -> list[sdk.Result]:
-        """These tools, in this order."""
-        before = self._encoded
-        now = {tool.name: self._encode(tool, before.get(tool.name)) for tool in tools}
+        Hosts that defer tools by themselves are told not to defer those that are `loaded`; None:
+        not to defer any.
+        """
+        last, now = self._encoded, dict[str, EncodedTool]()
+        for tool in tools:
+            how = loaded is None or tool.name in loaded, self._asks(tool)
+            known = last.get(tool.name)
+            same = known and known.tool is tool and known.how == how
+            now[tool.name] = known if known and same else EncodedTool.of(tool, how)
         self._encoded = now
-        return [wire for *_, wire in now.values()]
+        return [each.wire for each in now.values()]
 
-    def _encode(
-        self, tool: ToolInfo, before: tuple[ToolInfo, bool, sdk.Result] | None
-    ) -> tuple[ToolInfo, bool, sdk.Result]:
-        asks = self._asks(tool)
-        if before and before[0] is tool and before[1] == asks:
-            return before
-        wire = _encoded(tool, always_load=self._always_load)
+
+class EncodedTool(NamedTuple):
+    """A tool on the wire. `how`: whether it is always loaded, whether a person approves calls."""
+
+    tool: ToolInfo
+    how: tuple[bool, bool]
+    wire: sdk.Result
+
+    @classmethod
+    def of(cls, tool: ToolInfo, how: tuple[bool, bool]) -> "EncodedTool":
+        """The tool, encoded so."""
+        always_load, asks = how
+        wire = _encoded(tool, always_load=always_load)
         if asks:
             wire["description"] = f"{tool.description}\n({ASKS})".strip()
-        return tool, asks, _valid(wire)
+        return cls(tool, how, _valid(wire))
 
 
 def _encoded(tool: ToolInfo, *, always_load: bool) -> sdk.Result:
@@ -190,7 +204,7 @@ def _fits_hint(key: str, value: Json) -> bool:
 def _meta(tool: ToolInfo, *, always_load: bool) -> dict[str, Json]:
     """The `_meta` of the server, and what helps a host that defers."""
     meta = {key: value for key, value in tool.meta.items() if key not in _FOR_HOSTS}
-    if always_load or tool.defer == "never":
+    if always_load:
         meta |= ALWAYS_LOAD
     elif tool.search_hint:
         meta["anthropic/searchHint"] = tool.search_hint

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
 from toolcrib.http.asgi import HttpRefusal, Message, Receive
+from toolcrib.model import Json
 from toolcrib.strict_json import NotJson, read_json
 
 MOST_HEADERS = 100
@@ -106,19 +107,20 @@ async def read_body(receive: Receive, headers: Mapping[str, str], most: int) -> 
 
 async def read_json_body(
     receive: Receive, headers: Mapping[str, str], most: int, *, most_values: int
-) -> bytes:
-    """All of it, as `read_body`. Raises `HttpRefusal` for no JSON, and for too many values too."""
+) -> tuple[bytes, Json]:
+    """All of it, as `read_body`, and what it says.
+
+    Raises `HttpRefusal` for no JSON, and for too many values too.
+    """
     body = await read_body(receive, headers, most)
     if len(body) <= LITTLE:
-        _check_json(body, most_values)
-    else:
-        await asyncio.to_thread(_check_json, body, most_values)
-    return body
+        return body, _json_of(body, most_values)
+    return body, await asyncio.to_thread(_json_of, body, most_values)
 
 
-def _check_json(body: bytes, most_values: int) -> None:
+def _json_of(body: bytes, most_values: int) -> Json:
     try:
-        read_json(body.decode(), most_values=most_values)
+        return read_json(body.decode(), most_values=most_values)
     except (NotJson, UnicodeDecodeError) as error:
         raise HttpRefusal(400, "bad_request", f"{error}"[:200]) from None
 

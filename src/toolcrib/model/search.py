@@ -151,9 +151,8 @@ class Answer(Sequence[Hit]):
     "none"; what is selected by name always fits. `missing` maps each name that `select:` or
     `+required` did not find to its nearest names. If nothing fits, and when browsing, there are
     also `namespaces` (source → number of capabilities) and, if there are few, their `names` (source
-    → the names that they have there); for a single word also the `nearest` names. `note` explains
-    the answer in a sentence or two, if it needs that. `unavailable` are servers that the query may
-    be about, and whose tools cannot be used now.
+    → the names that they have there). `note` explains the answer in a sentence or two, if it needs
+    that. `unavailable` are servers that the query may be about, and whose tools cannot be used now.
     `variants` is how many wordings of a free text were looked up, and `candidates` how many
     capabilities they found.
     """
@@ -161,7 +160,6 @@ class Answer(Sequence[Hit]):
     query: str
     hits: tuple[Hit, ...] = ()
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    nearest: tuple[str, ...] = ()
     namespaces: Mapping[str, int] = field(default_factory=dict[str, int])
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     note: str = ""

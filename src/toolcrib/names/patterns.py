@@ -24,6 +24,7 @@ from toolcrib.names.origin import SHORTEST_CUT, Origin, Spellings
 
 _WILD = re.compile(r"[*?\[]")
 DOUBLE = "mcp__"
+LONGEST_DOUBLE = 1_000
 _KINDS = frozenset[str](get_args(SourceKind))
 
 
@@ -94,8 +95,9 @@ def is_called(name: str, entry: Entry) -> bool:
 
 
 def bare_parts(name: str) -> Iterator[str]:
-    """What the tool's own name may be in such a name: all of its ends."""
-    at = name.find("__", len(DOUBLE)) if name.startswith(DOUBLE) else -1
+    """What the tool's own name may be in such a name: all of its ends; none of one without end."""
+    is_double = name.startswith(DOUBLE) and len(name) <= LONGEST_DOUBLE
+    at = name.find("__", len(DOUBLE)) if is_double else -1
     while at >= 0:
         yield name[at + 2 :]
         at = name.find("__", at + 1)

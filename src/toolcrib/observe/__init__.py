@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from toolcrib.observe.event_log import EventLog, Record, drop
     from toolcrib.observe.masking import mask_personal
     from toolcrib.observe.metrics import METRICS, EventCounters, Metric, Samples, can_measure
-    from toolcrib.observe.otlp import OtlpExporter, OtlpTarget
+    from toolcrib.observe.otlp import OtlpExporter
+    from toolcrib.observe.otlp_target import OtlpTarget, standard_target
     from toolcrib.observe.prometheus import CONTENT_TYPE, metrics_page
     from toolcrib.observe.recording import conversation_mark, one_line
     from toolcrib.observe.tracing import SpanExporter, Tracer, can_export, child_of, in_call
@@ -39,7 +40,8 @@ else:
             "event_log": ("EventLog", "Record", "drop"),
             "masking": ("mask_personal",),
             "metrics": ("METRICS", "EventCounters", "Metric", "Samples", "can_measure"),
-            "otlp": ("OtlpExporter", "OtlpTarget"),
+            "otlp": ("OtlpExporter",),
+            "otlp_target": ("OtlpTarget", "standard_target"),
             "prometheus": ("CONTENT_TYPE", "metrics_page"),
             "recording": ("conversation_mark", "one_line"),
             "tracing": ("SpanExporter", "Tracer", "can_export", "child_of", "in_call"),
@@ -70,4 +72,5 @@ __all__ = [
     "mask_personal",
     "metrics_page",
     "one_line",
+    "standard_target",
 ]

@@ -151,7 +151,7 @@ class EventLog:
             self._hand_on()
         try:
             self._hand_on()  # what came between the last look and the end
-            if lost := self.spool.at_risk:
+            if lost := self.spool.close():
                 self._drop(lost)
                 self._complain(f"{lost} events are not logged", "the process ends")
         finally:

@@ -61,6 +61,12 @@ METRICS: Final = (
         "Starts of MCP servers: started, or why not. Crashes, too.",
     ),
     Metric("toolcrib_server_memory_bytes", "gauge", ("server",), "Memory of a server's processes."),
+    Metric(
+        "toolcrib_server_calls",
+        "gauge",
+        ("server", "state"),
+        "Calls that an MCP server serves now (running), and that wait for it (waiting).",
+    ),
     Metric("toolcrib_tools", "gauge", ("state",), "Tools in the pool, by their state."),
     Metric("toolcrib_clients", "gauge", ("mode",), "Clients that are connected, by how they list."),
     Metric(

@@ -2,7 +2,7 @@
 
 The messages are made by the protocol's own schema (`opentelemetry-proto`), which is stable. There
 is no OpenTelemetry SDK in between: it reads `OTEL_*` variables at many places, and some of them
-would send what is ours, or the credentials of others, elsewhere. What is set here is all there is.
+would send what is ours, or the credentials of others, elsewhere. The `OtlpTarget` is all there is.
 
 A collector that cannot be reached, or is overloaded, is tried again later; until then spans wait,
 so many at most. What it refuses is lost, and that is told.
@@ -15,7 +15,7 @@ import uuid
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
-from typing import Final, NamedTuple
+from typing import Final
 
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as metrics_service
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as trace_service
@@ -27,6 +27,7 @@ from toolcrib.model import Json, SpanRecord, is_sampled, span_id, trace_id
 from toolcrib.observe import otel_names as names
 from toolcrib.observe.durations import OperationDurations
 from toolcrib.observe.http_post import HttpPost, PostFailed
+from toolcrib.observe.otlp_target import OtlpTarget
 
 BATCH = 512
 MOST_PENDING = 10_000
@@ -69,13 +70,6 @@ _FACTS: Final[Mapping[str, str]] = {
 _log = logging.getLogger(__name__)
 
 
-class OtlpTarget(NamedTuple):
-    """Where a collector is, by its base address, and the headers that it wants."""
-
-    url: str
-    headers: Mapping[str, str]
-
-
 class OtlpExporter:
     """A `SpanExporter`. Used by one thread."""
 
@@ -84,7 +78,7 @@ class OtlpExporter:
         self._traces = HttpPost(f"{base}/v1/traces", target.headers)
         self._metrics = HttpPost(f"{base}/v1/metrics", target.headers)
         self._url = base
-        self._resource = resource.Resource(attributes=_attributes(_resource_facts()))
+        self._resource = resource.Resource(attributes=_attributes(_resource_facts(target)))
         self._scope = common.InstrumentationScope(name=names.SCOPE, version=version("toolcrib"))
         self._durations = OperationDurations()
         self._pending: deque[trace.Span] = deque()
@@ -236,7 +230,10 @@ def _value(value: Json) -> common.AnyValue:
             return common.AnyValue(string_value=sound)
 
 
-def _resource_facts() -> Iterator[tuple[str, Json]]:
-    yield names.SERVICE_NAME, names.SERVICE
-    yield names.SERVICE_VERSION, version("toolcrib")
-    yield names.SERVICE_INSTANCE, str(uuid.uuid4())
+def _resource_facts(target: OtlpTarget) -> Iterable[tuple[str, Json]]:
+    own: dict[str, Json] = {
+        names.SERVICE_NAME: names.SERVICE,
+        names.SERVICE_VERSION: version("toolcrib"),
+        names.SERVICE_INSTANCE: str(uuid.uuid4()),
+    }
+    return {**own, **target.resource}.items()

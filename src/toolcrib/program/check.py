@@ -24,6 +24,7 @@ MOST_PROGRAM = 64 * 1024
 MOST_PROBLEMS = 10
 MOST_SIGNATURES = 5
 MOST_NEAREST = 5
+MOST_GROUPS = 20
 LONGEST_MESSAGE = 500
 _NO_RECIPES = "a recipe calls no other recipe: write the lines of that one here"
 
@@ -31,8 +32,12 @@ _METHOD = re.compile(r"`_(\w+)\.(\w+)`")
 _GROUP = re.compile(r"Object of type `_(\w+)`")
 _DOTTED = re.compile(r"(\w+)\s*\.\s*(\w+)\s*\Z")
 _NAME = re.compile(r"Name `(\w+)`")
-_DOUBTFUL = re.compile(r"Expected `[^`]+`, found `(?:list\[)?(?:str|dict\[str, [^`]*\])\]?`")
-"""A text where one of a few is wanted, a mapping where certain keys are: it may well fit."""
+_DOUBTFUL = re.compile(
+    r"Expected `[^`]+`, found `(?:list\[)?(?:str|dict\[str, [^`]*\])\]?`"
+    r"|function `print` (?!.*found `CoroutineType)"
+)
+"""A text where one of a few is wanted, a mapping where certain keys are: it may well fit. So does
+whatever is printed, but for a call that nobody waits for."""
 
 _REMEDIES = (
     ("unused-awaitable", "write `await` before it"),
@@ -171,14 +176,18 @@ def _about_attribute(expression: str, reading: ProgramReading) -> str:
 
 
 def _about_name(message: str, table: ToolTable) -> str:
-    """Where a name is to be found; else the nearest groups."""
+    """Where a name is to be found; else the nearest groups, or all."""
     found = _NAME.search(message)
     if found is None:
         return ""
     if paths := table.paths_of(found[1]):
         return f"write {' or '.join(paths[:3])}"
-    near = nearest_names(found[1], table.group_names())
-    return f"the nearest groups of tools: {', '.join(near)}" if near else ""
+    groups = table.group_names()
+    if near := nearest_names(found[1], groups):
+        return f"the nearest groups of tools: {', '.join(near)}"
+    more = f" and {len(groups) - MOST_GROUPS} more" if len(groups) > MOST_GROUPS else ""
+    there_are = f"the groups of tools: {', '.join(groups[:MOST_GROUPS])}{more}"
+    return there_are if groups else "there are no tools that this caller can call"
 
 
 def _slice(program: str, each: Diagnostic) -> str:

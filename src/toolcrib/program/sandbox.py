@@ -16,7 +16,7 @@ import os
 import signal
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from threading import Event, Lock, Timer
+from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -166,6 +166,7 @@ class ProgramProcess:
         self._snapshot: Any = None
         self._turn = Lock()
         self._groups: Mapping[UUID, str] = {}
+        self._objects: dict[UUID, _Group] = {}  # the same when a program is looked at again
 
     @property
     def printed(self) -> str:
@@ -195,7 +196,9 @@ class ProgramProcess:
         self._groups = {_group_id(group): group for group in groups}
         kind = monty.ClassType(_Group, id=_GROUPS)
         inputs = dict(variables) | {
-            group: monty.ClassInstance(_Group(), id=id, class_type=kind)
+            group: monty.ClassInstance(
+                self._objects.setdefault(id, _Group()), id=id, class_type=kind
+            )
             for id, group in self._groups.items()
         }
         return self._next_in_time(
@@ -241,22 +244,15 @@ class ProgramProcess:
 
     def _next_in_time(self, check: Callable[[], Any]) -> Step:
         """The verdict of the type checker. It knows no deadline: at ours its worker is ended."""
-        late, pid = Event(), self._session.worker_pid
-
-        def end() -> None:
-            late.set()
-            if pid:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-
-        timer = Timer(TYPE_CHECK_S, end)
+        timer = Timer(TYPE_CHECK_S, _end_process, [self._session.worker_pid])
         timer.start()
         try:
             step = self._next(check)
         finally:
             timer.cancel()
             timer.join()  # from here on it ends nothing
-        return Failed("program_limit", _TOO_HARD) if late.is_set() else step
+        has_died = isinstance(step, Failed) and step.code == "program_died"
+        return Failed("program_limit", _TOO_HARD) if has_died else step
 
     def _next(self, go: Callable[[], Any]) -> Step:
         """Go on to the next step that somebody has to know of."""
@@ -301,6 +297,12 @@ class ProgramProcess:
         except (ValueError, OverflowError) as error:  # an integer that is too long to be read
             return ToolCalled(snapshot.call_id, group, name, 0, {}, str(error))
         return ToolCalled(snapshot.call_id, group, name, positional, arguments)
+
+
+def _end_process(pid: int | None) -> None:
+    if pid:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def engine_version() -> str:

@@ -38,6 +38,13 @@ def configuration_changes(old: str | None, new: str, *, another: bool) -> tuple[
     return found or ((Change("configuration", None, OTHER_CONFIGURATION),) if another else ())
 
 
+def entry_changes(old: str | None, new: str) -> tuple[Change, ...]:
+    """The same of an entry that waits for a yes: all of it, if none was approved before."""
+    before = None if old is None else _configuration(old)
+    other = (Change("configuration", None, OTHER_CONFIGURATION),)
+    return _differences(before, _configuration(new)) or other
+
+
 def _configuration(entry: str) -> JsonObject:
     return {"configuration": json.loads(entry)}
 

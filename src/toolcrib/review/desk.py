@@ -15,20 +15,21 @@ from toolcrib.model import Event, JsonObject
 from toolcrib.names import Origin, overlaps
 from toolcrib.observe import Record, drop
 from toolcrib.pool import NameResolver, ambiguous_name
-from toolcrib.review.changes import Change, changes, configuration_changes
-from toolcrib.sources import Definition
+from toolcrib.review.changes import Change, changes, configuration_changes, entry_changes
 from toolcrib.sources.mcp import McpSource, ReviewStatus, unknown_server
 from toolcrib.store import Decision, DecisionStore
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
-    """A tool of a server, as it is listed now.
+    """A tool of a server, as it is listed now; without a `tool`, the entry of a server.
 
+    An entry that stands in a file of others waits until the operator says yes: see `ServerTrust`.
     `name` is the name that models would see, `tool` the server's own. `changes` are the differences
     to what was approved before; all fields, if nothing was. `configuration` are those of its
     server's entry since then, the same for all of its tools. `overlaps` are the prefixes of other
     servers that `name` begins with too: by the name alone, nobody can tell whose tool it is.
+    `hidden` are the first few characters that are hidden in it, spelt out, and where.
     """
 
     name: str
@@ -40,11 +41,12 @@ class ReviewItem:
     changes: tuple[Change, ...]
     overlaps: tuple[str, ...] = ()
     configuration: tuple[Change, ...] = ()
+    hidden: tuple[str, ...] = ()
 
     @property
     def spelt_out(self) -> str:
         """Whose tool it is, and which."""
-        return f"{self.server}/{self.tool}"
+        return f"{self.server}/{self.tool}" if self.tool else self.server
 
 
 class Desk:
@@ -83,7 +85,7 @@ class Desk:
     def approve(self, item: ReviewItem) -> None:
         """Let it be shown and called as it was seen. Raises `ConfigError` and `StoreError`."""
         source, definition = self._seen(item)
-        write_approval(self._decisions, source, item.tool, item.pin, definition.written())
+        write_approval(self._decisions, source, item.tool, item.pin, definition)
         self._record(_decided(item, "approved"))
 
     def reject(self, item: ReviewItem) -> None:
@@ -95,7 +97,7 @@ class Desk:
             todo = f"`toolcrib disable {item.spelt_out}` keeps the tool out"
             raise ConfigError(f"server {item.server!r} is `open`, so nothing is reviewed; {todo}")
         source, definition = self._seen(item)
-        write_rejection(self._decisions, source, item.tool, item.pin, definition.written())
+        write_rejection(self._decisions, source, item.tool, item.pin, definition)
         self._record(_decided(item, "rejected"))
 
     def settle(self) -> bool:
@@ -105,12 +107,15 @@ class Desk:
         self._decisions.set_first_sight(trusted=True)
         return True
 
-    def _seen(self, item: ReviewItem) -> tuple[str, Definition]:
+    def _seen(self, item: ReviewItem) -> tuple[str, str]:
+        """Under which source it is filed, and what is decided on."""
         source = next(each for each in self._sources if each.server == item.server)
+        if not item.tool and source.trust.identity.entry == item.pin:
+            return source.trust.entry_source, source.trust.entry
         judged = source.judge().tools.get(item.tool)
         if judged is None or judged.pin != item.pin:
             raise ConfigError(f"{item.name!r} has changed meanwhile; run `toolcrib review` again")
-        return source.trust.source, judged.listed
+        return source.trust.source, judged.listed.written()
 
 
 def _decided(item: ReviewItem, code: str) -> Event:
@@ -144,6 +149,11 @@ def find_item(name: str, items: Sequence[ReviewItem]) -> ReviewItem:
 
 def _review_items(source: McpSource, servers: Sequence[Origin]) -> Iterator[ReviewItem]:
     tools, trust = source.judge().tools, source.trust
+    if waits := trust.judge_entry():
+        shown = entry_changes(waits.approved, trust.entry)
+        yield ReviewItem(
+            source.server, source.server, "", waits.status, trust.identity.entry, (), shown
+        )
     another = any(
         each.approved and each.approved.config_hash != each.listed.config_hash
         for each in tools.values()
@@ -161,6 +171,7 @@ def _review_items(source: McpSource, servers: Sequence[Origin]) -> Iterator[Revi
             changes=changes(judged.approved, judged.listed),
             overlaps=overlaps([origin], servers).get(origin, ()),
             configuration=configuration,
+            hidden=judged.listed.hidden if judged.flags else (),
         )
 
 

@@ -239,11 +239,8 @@ def _pattern(query: Query, search: Search, pattern: str) -> Answer:
 
 
 def _nothing_fits(query: Query, search: Search) -> Answer:
-    word = query.text.strip()[:ONE_LINE]
-    is_word = len(word.split()) == 1  # what is like a sentence by its letters is noise
-    near = nearest_names(word, _names(search), limit=MOST_NEAREST) if is_word else ()
     note = "Nothing fits. Say it in other words, or look at what there is."
-    return _with_names(Answer(query.text, nearest=near, note=note), search)
+    return _with_names(Answer(query.text, note=note), search)
 
 
 def _with_names(answer: Answer, search: Search) -> Answer:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         read_run,
         stub_text,
     )
-    from toolcrib.session.deferral_plan import DeferralPlan, is_offered
+    from toolcrib.session.deferral_plan import DeferralPlan
     from toolcrib.session.deferred_summary import DeferStyle, summarize_deferred
     from toolcrib.session.host import Host
     from toolcrib.session.policy import Deferral, SessionOptions
@@ -73,7 +73,7 @@ else:
             ),
             "deferred_summary": ("DeferStyle", "summarize_deferred"),
             "host": ("Host",),
-            "deferral_plan": ("DeferralPlan", "is_offered"),
+            "deferral_plan": ("DeferralPlan",),
             "policy": ("Deferral", "SessionOptions"),
             "prefetch": ("Prefetch", "PrefetchedNeed", "UserMessage"),
             "result_page": ("begins_with_page_note", "page_note"),
@@ -117,7 +117,6 @@ __all__ = [
     "callable_text",
     "calls_text",
     "define_search_tool",
-    "is_offered",
     "page_note",
     "read_run",
     "remarks_in",

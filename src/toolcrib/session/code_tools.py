@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from toolcrib.execute import CallRefused
-from toolcrib.model import CALLABLE_STATES, Answer, Hit, Json, JsonObject, Outcome, ToolInfo
+from toolcrib.model import ASKS, CALLABLE_STATES, Answer, Hit, Json, JsonObject, Outcome, ToolInfo
 from toolcrib.session.reveals import leading_names
 from toolcrib.session.search_result import (
     MORE,
@@ -174,7 +174,7 @@ def _lines(
     found: SearchResult, signatures: "Mapping[str, ToolSignature]"
 ) -> Iterator[tuple[str, ...]]:
     """Each line, with what may stand for it where it does not fit. A hit is told once."""
-    listed: set[str] = set()
+    listed, said = set[str](), set[str]()
     leading = leading_names(found.answers)
     for answer in found.answers:
         new = [hit for hit in answer if hit.name not in listed]
@@ -187,7 +187,7 @@ def _lines(
             of_group = [hit for hit in usable if signatures[hit.name].group == group]
             for hit in of_group:
                 yield _stub(hit, signatures[hit.name], whole=hit.name in leading)
-        yield from ((line,) for line in [*others, *way_on(answer)])
+        yield from ((line,) for line in [*others, *way_on(answer, said)])
 
 
 def _heading(answer: Answer, *, among: int) -> list[str]:
@@ -196,6 +196,7 @@ def _heading(answer: Answer, *, among: int) -> list[str]:
 
 def _stub(hit: Hit, signature: "ToolSignature", *, whole: bool) -> tuple[str, ...]:
     """A hit as a function, with what it can do beside reading; and what may stand for it."""
-    kind = "" if hit.permission_kind == "read" else f"# [{hit.permission_kind}]\n"
+    facts = [each for each in (hit.permission_kind, ASKS * hit.asks) if each not in ("read", "")]
+    kind = f"# [{', '.join(facts)}]\n" if facts else ""
     shorter = signature.brief, f"{signature.line}: ..."
     return tuple(f"{kind}{text}" for text in ([signature.text] if whole else []) + [*shorter])

@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, cast
 
-from toolcrib.access import GroupJudge, Scope, why_barred
+from toolcrib.access import GroupJudge, Scope, why_hidden
 from toolcrib.model import Entry, EntryGroups, EntryTraits, ToolInfo
 from toolcrib.names import PatternIndex, any_grants
 from toolcrib.session.deferred_summary import (
     index_deferred,
     is_smaller_than_stub,
+    stub,
     summarize_deferred,
 )
 from toolcrib.session.policy import Deferral
@@ -191,6 +192,21 @@ class DeferralPlan:
         """The deferred tools by the names that models see; a definition is read when it is got."""
         return DeferredTools(self)
 
+    def shown_behind_core(self, revealed: Iterable[str]) -> tuple[ToolInfo, ...]:
+        """Those of the deferred tools that are listed too: the revealed ones, in their order.
+
+        With the style `stub` all of them in the order of `deferred`, each a stub unless revealed.
+        """
+        deferred = self.deferred_by_name
+        found = {name: deferred[name] for name in revealed if name in deferred}
+        if self.planner.deferral.style != "stub":
+            return tuple(found.values())
+        return tuple(found.get(each.name, each) for each in self._stubs)
+
+    @cached_property
+    def _stubs(self) -> tuple[ToolInfo, ...]:
+        return tuple(map(stub, self.deferred_tools))
+
     def summary(self, budget: int) -> str:
         """What is deferred, by source, within so many tokens; written once.
 
@@ -211,6 +227,26 @@ class DeferralPlan:
         traits = EntryTraits.of(entry)
         waiting = self._waiting_in(traits) if traits in self.plans else ()
         return waiting is self.groups.get(traits) or name in waiting
+
+    def standing(self, entry: Entry) -> str:
+        """That a tool `waits`, is `always shown` or `never found`, and behind a colon why."""
+        traits, deferral = EntryTraits.of(entry), self.planner.deferral
+        plan, trigger = self.plans.get(traits), f"tool_search is {deferral.trigger.kind}"
+        if plan is None or entry.name not in plan.offered:
+            return f"never found: {why_hidden(entry, self.planner.scope) or entry.state}"
+        if traits.required or traits.defer == "never":
+            asked = "its server asks for it" if entry.asks_to_load else "defer is never"
+            return f"always shown: {'required' if traits.required else asked}"
+        if entry.name in plan.whole:
+            is_small = deferral.style == "stub" and is_smaller_than_stub(_tool(entry))
+            return f"always shown: {'small as a stub' if is_small else 'session.never_defer'}"
+        if not traits.searchable:
+            return "never found: not searchable"
+        if self.defers(entry.name):
+            in_vain = ", though its server asks to show it" if entry.asks_to_load else ""
+            return f"waits: {'defer is always' if traits.defer == 'always' else trigger}{in_vain}"
+        few = sum(len(each.offered) for each in self.plans.values()) < deferral.threshold
+        return f"always shown: {f'fewer than {deferral.threshold} tools' if few else trigger}"
 
     def _waiting_in(self, traits: EntryTraits) -> Collection[str]:
         """The names of a group that wait: that very group, if all of it."""
@@ -256,20 +292,6 @@ class DeferredTools(Mapping[str, ToolInfo]):
 
     def __len__(self) -> int:
         return len(self._plan.deferred_names)
-
-
-def is_offered(entry: Entry, scope: Scope) -> bool:
-    """Whether a session may show it: a tool that this caller may call, and has not got already.
-
-    A definition that waits for review is not shown. The names of the search tool are taken.
-    """
-    return (
-        entry.kind == "tool"
-        and entry.state != "changed"
-        and entry.name not in scope.bound
-        and entry.name not in SEARCH_TOOL_NAMES
-        and not why_barred(entry, scope)
-    )
 
 
 def _tool(entry: Entry) -> ToolInfo:

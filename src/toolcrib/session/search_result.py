@@ -119,13 +119,13 @@ class SearchResult:
         header = [CALLABLE_NOW] if by_name else []
         if len(self.answers) == 1:
             [only] = self.answers
-            yield from [*how_sure(only), *header, *_answer_lines(only, by_name, read)]
+            yield from [*how_sure(only), *header, *_answer_lines(only, by_name, read, set())]
             return
         yield from header
-        listed: set[str] = set()
+        listed, said = set[str](), set[str]()
         for answer in self.answers:
             yield query_line(answer)
-            yield from [*how_sure(answer), *_answer_lines(answer, by_name, read, listed)]
+            yield from [*how_sure(answer), *_answer_lines(answer, by_name, read, said, listed)]
             listed |= {hit.name for hit in answer}
 
     def _schemas(self, before: list[str], budget: int) -> list[str]:
@@ -206,9 +206,13 @@ def how_sure(answer: Answer) -> list[str]:
 
 
 def _answer_lines(
-    answer: Answer, tools: Mapping[str, ToolInfo], read: str, listed: Collection[str] = ()
+    answer: Answer,
+    tools: Mapping[str, ToolInfo],
+    read: str,
+    said: set[str],
+    listed: Collection[str] = (),
 ) -> Iterator[str]:
-    """One answer: its hits that are not `listed` yet, hints, and the way on."""
+    """One answer: its hits that are not `listed` yet, hints, and the way on: see `way_on`."""
     new = [hit for hit in answer if hit.name not in listed]
     callable_now = [hit for hit in new if hit.name in tools]
     others = [hit for hit in new if hit.name not in tools]
@@ -218,23 +222,26 @@ def _answer_lines(
     if not new and len(answer.hits) == 1:
         yield f"- {answer[0].name}, as above"
     yield from _often_with(answer)
-    yield from way_on(answer)
+    yield from way_on(answer, said)
 
 
-def way_on(answer: Answer) -> Iterator[str]:
-    """What to do about what was not found."""
+def way_on(answer: Answer, said: set[str]) -> Sequence[str]:
+    """What to do about what was not found: what is not `said` yet for another query, and now is."""
+    lines = [line for line in _way_on(answer) if line not in said]
+    said.update(lines)
+    return lines
+
+
+def _way_on(answer: Answer) -> Iterator[str]:
     for name, near in answer.missing.items():
         yield f"- no {_one_line(name)!r}; nearest: {', '.join(near) or 'none'}"
-    if answer.nearest:
-        yield f"Nearest names: {', '.join(answer.nearest)}"
     if answer.names:
         counts = {name: len(some) for name, some in answer.names.items()}
         yield listing(counts, answer.names.__getitem__, LISTING_TOKENS, "What there is:")
     elif answer.namespaces:
         sizes = (f"{name} ({size})" for name, size in answer.namespaces.items())
         yield f"What there is: {', '.join(sizes)}"
-    if answer.note:
-        yield answer.note
+    yield from answer.note.splitlines()
     yield from map(str, answer.unavailable)
 
 

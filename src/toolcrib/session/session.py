@@ -37,7 +37,7 @@ from toolcrib.session.code_tools import (
     read_run_request,
 )
 from toolcrib.session.deferral_plan import DeferralPlan
-from toolcrib.session.deferred_summary import DeferStyle, note, stub
+from toolcrib.session.deferred_summary import DeferStyle, note
 from toolcrib.session.host import Host
 from toolcrib.session.policy import SessionOptions
 from toolcrib.session.prefetch import (
@@ -110,12 +110,9 @@ class Session:
         revealed. With the style `code`: core, the search tool, `tool_run`. While the catalog stays
         as it is, a reveal changes nothing that stands before it.
         """
-        stable, revealed = self.stable_tools(), self.revealed_tools()
-        if self.style != "stub":
-            return (*stable, *revealed)
-        names = {tool.name for tool in revealed}
-        deferred = self._plan.deferred_tools
-        return (*stable, *(tool if tool.name in names else stub(tool) for tool in deferred))
+        revealed = () if self.style == "code" else self._reveals.names()
+        own, behind = self._host.of_request(), self._plan.shown_behind_core(revealed)
+        return (*self.stable_tools(), *(tool for tool in behind if tool.name not in own))
 
     def stable_tools(self) -> tuple[ToolInfo, ...]:
         """Core and search tool, in code mode `tool_run` too: what no reveal changes.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from toolcrib.errors import ConfigError
 from toolcrib.model import DeferralTrigger
 from toolcrib.settings.address import is_address
-from toolcrib.settings.paths import config_folder, own_servers_file, tenant_folder
+from toolcrib.settings.paths import CONFIG_VARIABLE, config_folder, own_servers_file, tenant_folder
 from toolcrib.settings.schema import Settings, check_keys, documented
 from toolcrib.settings.section import Secret
 from toolcrib.settings.tenant_document import with_tenant_document
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pydantic import ValidationError as PydanticError
 
 PREFIX = "TOOLCRIB_"
-CONFIG_VARIABLE = "TOOLCRIB_CONFIG"
 TOOL_SEARCH = "TOOLCRIB_TOOL_SEARCH"
 SHARED_TOOL_SEARCH = "ENABLE_TOOL_SEARCH"
 LARGEST_FILE = 4 * 1024 * 1024

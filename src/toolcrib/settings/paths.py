@@ -11,6 +11,7 @@ import platformdirs
 
 from toolcrib.errors import ConfigError
 
+CONFIG_VARIABLE = "TOOLCRIB_CONFIG"
 TENANT_VARIABLE = "TOOLCRIB_TENANT"
 DEFAULT_TENANT = "default"
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -50,9 +51,15 @@ def own_servers_file() -> Path:
 
 
 def is_own_servers_file(path: Path) -> bool:
-    """Whether it is the file of `toolcrib add`, of whatever tenant."""
-    folder, own = path.parent, config_folder()
-    return path.name == "servers.json" and (folder == own or folder.parent == own / "tenants")
+    """Whether it is the file of `toolcrib add`, of whatever tenant.
+
+    Or the one beside the settings that `TOOLCRIB_CONFIG` names, as a container has it: whoever can
+    write there can write the settings.
+    """
+    folder, own = path.absolute().parent, config_folder()
+    named = os.environ.get(CONFIG_VARIABLE)
+    ours = [own, *([Path(named).absolute().parent] if named else [])]
+    return path.name == "servers.json" and (folder in ours or folder.parent == own / "tenants")
 
 
 def rules_file() -> Path:

@@ -149,7 +149,7 @@ class Settings(Section):
         check=_is_trigger,
         description="When tools wait for a search. `on`: always. `auto:N`: if their definitions"
         " take N % of the context window. `conversation:N`: once the conversation"
-        " takes N % of it. `off`: never.",
+        " takes N % of it. `off`: never. The gateway goes by it too, where its mode is `auto`.",
     )
     search: SearchSettings = SearchSettings()
     embed: EmbedSettings = EmbedSettings()
@@ -286,7 +286,7 @@ def check_keys(
         if key not in section.keys:
             if remedy := REMOVED.get(inside + key):
                 raise ConfigError(f"{where}{key!r} is no longer a setting: {remedy}")
-            near = _nearest(key, section)
+            near = _nearest(key, {name: inside + name for name in section.keys})
             raise ConfigError(f"{where}there is no setting {key!r}; the nearest is {near!r}")
         kind, parts = section.keys[key].type, {key: value}
         if get_origin(kind) is Mapping and isinstance(value, dict):  # profiles, by their names
@@ -299,10 +299,11 @@ def check_keys(
                 )
 
 
-def _nearest(key: str, section: type[Section]) -> str:
+def _nearest(key: str, inside: Mapping[str, str]) -> str:
     """The setting most alike by the last part of its key, or the section by its name."""
     by_name = {each.key.rpartition(".")[2]: each.key for each in documented()}
-    by_name |= {name: name for name in (*Settings.keys, *section.keys)}
+    by_name |= {name: name for name in Settings.keys}
+    by_name |= inside
     return by_name[get_close_matches(key, by_name, n=1, cutoff=0.0)[0]]
 
 

@@ -189,7 +189,10 @@ class CallSettings(Section):
     """The bounds of every call."""
 
     timeout_s: float = setting(
-        default=60.0, gt=0, description="How long a tool may take, if the call sets no limit."
+        default=60.0,
+        gt=0,
+        description="How long a tool may take, if the call sets no limit. For the tools of an MCP"
+        " server its `call_timeout_s` says so.",
     )
     page_tokens: int = setting(
         default=8_000,
@@ -276,8 +279,8 @@ class ObserveSettings(Section):
         default="",
         check=_is_collector,
         description="The address of an OpenTelemetry collector that takes OTLP over HTTP, such as"
-        " `http://127.0.0.1:4318`. Traces and durations go there. Needs the extra `otel`. `OTEL_*`"
-        " variables are not read.",
+        " `http://127.0.0.1:4318`. Traces and durations go there. Needs the extra `otel`. If it"
+        " is empty, the standard variables `OTEL_*` count.",
     )
     otlp_headers_env: Mapping[str, str] = setting(
         default=MappingProxyType[str, str]({}),
@@ -435,6 +438,12 @@ class ProfileSettings(Section):
         default=(), description="Names or patterns of tools that are always listed."
     )
     mode: GatewayMode = setting(default="auto", description="As `gateway.mode`, for this profile.")
+    context_window: int | None = setting(
+        default=None,
+        gt=0,
+        description="The context window of its clients in tokens, which `tool_search` goes by."
+        " Without it `session.context_window`.",
+    )
     approval: ServerApproval | None = setting(
         default=None, description="As `approval.servers`, for this profile."
     )

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 from toolcrib.errors import DeclarationError
 from toolcrib.model import AgentInfo
 from toolcrib.sources.declaration_file import Tags, Text, read_front_matter
-from toolcrib.sources.file_source import FileSource, find_files
+from toolcrib.sources.file_source import FileSource, find_files, read_within
 from toolcrib.sources.text_file import read_text_file
 
 _PATTERNS = ("agent.json", "agent-card.json", "*.agent.json", "*.md")
@@ -50,7 +50,7 @@ class AgentSource(FileSource[AgentInfo]):
     """
 
     def __init__(self, place: Path) -> None:
-        super().__init__(partial(_agent_files, place), read_agent)
+        super().__init__(partial(_agent_files, place), read_within(place, read_agent))
 
 
 def read_agent(path: Path) -> AgentInfo:

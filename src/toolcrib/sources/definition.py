@@ -12,9 +12,16 @@ from typing import TypeVar
 
 from toolcrib.model import AgentInfo, Json, JsonObject, PermissionKind, SkillInfo, ToolInfo
 from toolcrib.strict_json import canonical_json, json_digest
-from toolcrib.text import find_hidden, may_have_hidden, our_verbs, without_hidden
+from toolcrib.text import (
+    find_hidden,
+    may_have_hidden,
+    our_verbs,
+    show_hidden,
+    without_hidden,
+)
 
 FORMAT = 1
+MOST_PLACES = 5
 
 C = TypeVar("C", SkillInfo, AgentInfo)
 
@@ -48,6 +55,22 @@ class Definition:
     def flags(self) -> tuple[str, ...]:
         """The tricks by which text is hidden in it."""
         return hidden_tricks(self.tool, self.title, self.instructions)
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The first few things that are hidden in it: `⟨U+200B⟩ in tool.inputSchema.title`."""
+        found, waiting = list[str](), list[tuple[str, Json]]([("", self._fields())])
+        while waiting and len(found) < MOST_PLACES:
+            where, each = waiting.pop()
+            if isinstance(each, str):
+                found += (f"{show_hidden(each[a:b])} in {where}" for _, a, b in find_hidden(each))
+            elif isinstance(each, Mapping):
+                waiting += ((f"the keys of {where}", key) for key in each)
+                inside = f"{where}." if where else ""
+                waiting += ((f"{inside}{show_hidden(key)}"[-200:], each[key]) for key in each)
+            elif isinstance(each, list):
+                waiting += ((where, inner) for inner in each)
+        return tuple(found[:MOST_PLACES])
 
     def written(self) -> str:
         """As JSON, for `read_definition`."""

@@ -78,6 +78,18 @@ def find_files(folder: Path, *patterns: str) -> Sequence[Path]:
     return sorted(path for path in found if _is_visible(path, folder))
 
 
+def read_within(folder: Path, read: Callable[[Path], C]) -> Callable[[Path], C]:
+    """The same `read`, which raises `DeclarationError` for a link that leads out of the folder."""
+
+    def read_here(path: Path) -> C:
+        if path.resolve().is_relative_to(folder.resolve()):
+            return read(path)
+        todo = "so it is not read; name the folder that it leads to"
+        raise DeclarationError(f"{path}:1: is a link out of {folder}, {todo}")
+
+    return read_here
+
+
 def _is_visible(path: Path, folder: Path) -> bool:
     hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
     return path.is_file() and not hidden

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from toolcrib.errors import BadArguments
 from toolcrib.model import CallContext, CallError, Json, Outcome
-from toolcrib.system import DEADLINE_PASSED, run_in_thread
+from toolcrib.system import deadline_passed, run_in_thread
 
 _ANYTHING = TypeAdapter(object)
 _FILL: ContextVar[Callable[[Parameter], object]] = ContextVar(
@@ -57,7 +57,7 @@ async def run_function(run: Callable[[], object], context: CallContext) -> Outco
             result = await _result(run)
     except Exception as error:  # noqa: BLE001 - whatever a tool raises is its outcome
         return Outcome(
-            error=DEADLINE_PASSED
+            error=deadline_passed(context.deadline)
             if limit.expired()
             else _failure("tool_failed", _error_text(error))
         )

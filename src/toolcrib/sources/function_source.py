@@ -165,9 +165,8 @@ class FunctionSource:
         return self._apply_description(name) if name in self._functions else None
 
     def names_of(self, what: object) -> list[str]:
-        """The names of the tools that this names, or of the function that it is; None: of all."""
-        tools = self._functions.items()
-        return [name for name, each in tools if what is None or what in (name, each.run)]
+        """The names of the tools that this names, or of the function that it is."""
+        return [name for name, each in self._functions.items() if what in (name, each.run)]
 
     def remove(self, name: str) -> None:
         """Take one tool away. Raises `UnknownTool`."""

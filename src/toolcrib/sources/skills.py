@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator
 from toolcrib.errors import DeclarationError, SourceError
 from toolcrib.model import SkillInfo
 from toolcrib.sources.declaration_file import Tags, Text, read_front_matter
-from toolcrib.sources.file_source import FileSource, find_files
+from toolcrib.sources.file_source import FileSource, find_files, read_within
 from toolcrib.sources.text_file import MAX_BYTES, decode_text
 from toolcrib.text import without_hidden
 from toolcrib.tools import OwnFiles, Roots, walk_files
@@ -51,7 +51,7 @@ class SkillSource(FileSource[SkillInfo]):
     """Every SKILL.md in this folder and a few levels below it."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(partial(find_files, folder, "SKILL.md"), read_skill)
+        super().__init__(partial(find_files, folder, "SKILL.md"), read_within(folder, read_skill))
 
 
 def read_skill(path: Path) -> SkillInfo:

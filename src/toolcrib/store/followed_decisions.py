@@ -9,7 +9,8 @@ may not know what was forbidden meanwhile.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
+from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from toolcrib.store.trust_protocol import DecisionStore
 
 T = TypeVar("T")
+KEPT = ("first sight", "mark", "known")
 
 
 class Freshness:
@@ -57,14 +59,31 @@ class FollowedDecisions:
     on to hold while that is away; what was never read raises `StoreAway` then.
     """
 
-    def __init__(self, remote: DecisionStore, freshness: Freshness) -> None:
-        self._remote = remote
+    def __init__(
+        self,
+        remote: Callable[[], DecisionStore],
+        freshness: Freshness,
+        former: Mapping[tuple[str, ...], object],
+    ) -> None:
+        """`remote` opens them; `former` is what `known` gave to a process before this one."""
+        self._open = remote
         self._freshness = freshness
         self._turn = RLock()
         self._count = 0
-        self._read: dict[Hashable, object] = {}
-        self._former: dict[Hashable, object] = {}
+        self._read: dict[tuple[str, ...], object] = {}
+        self._former = {**former}
         self._is_behind = False
+
+    @cached_property
+    def _remote(self) -> DecisionStore:
+        return self._open()
+
+    @property
+    def known(self) -> Mapping[tuple[str, ...], object]:
+        """What was read, as far as it says which tools are as they were: no decision itself."""
+        with self._turn:
+            every = {**self._former, **self._read}
+        return {what: every[what] for what in every if what[0] in KEPT}
 
     @property
     def is_behind(self) -> bool:
@@ -93,7 +112,7 @@ class FollowedDecisions:
     @property
     def trusts_first_sight(self) -> bool:
         """As the protocol says."""
-        return self._known("first sight", lambda: self._remote.trusts_first_sight)
+        return self._known(("first sight",), lambda: self._remote.trusts_first_sight)
 
     def version(self) -> object:
         """As the protocol says."""
@@ -156,7 +175,8 @@ class FollowedDecisions:
 
     def close(self) -> None:
         """As the protocol says."""
-        self._remote.close()
+        if "_remote" in self.__dict__:
+            self._remote.close()
 
     def _inherited(self, source: str, former: str, renew: Callable[[Decision], Decision]) -> bool:
         before = self._remote.version()
@@ -172,7 +192,7 @@ class FollowedDecisions:
         finally:
             self.changed()
 
-    def _known(self, what: Hashable, read: Callable[[], T]) -> T:
+    def _known(self, what: tuple[str, ...], read: Callable[[], T]) -> T:
         with self._turn:
             count, known = self._count, self._read
             if what in known:

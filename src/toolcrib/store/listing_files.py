@@ -26,7 +26,7 @@ from toolcrib.system import (
     write_private_file,
 )
 
-MOST_BYTES = 16 * 1024 * 1024
+MOST_BYTES = 80 * 1024 * 1024
 MOST_OF_A_FAILURE = 64 * 1024
 FAILURE = ".failure"
 OUTDATED_AFTER_S = 90 * 24 * 60 * 60.0

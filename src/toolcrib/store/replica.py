@@ -12,6 +12,7 @@ of its database for `stale_s` may not know what was forbidden meanwhile.
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 from contextlib import suppress
 from threading import RLock
@@ -23,7 +24,7 @@ from toolcrib.store.recent_keys import RecentKeys
 from toolcrib.system import make_private_folder, read_private_file, write_private_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from toolcrib.store.event_protocol import EventStore
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
     )
     from toolcrib.store.trust_protocol import LoginStore, TicketStore
 
-GENERATION_FILE = "generation"
-LONGEST_GENERATION = 128
+GENERATION_FILE, KNOWN_FILE = "generation", "decisions.known"
+LONGEST_GENERATION, LONGEST_KNOWN = 128, 16 * 1024 * 1024
 
 _log = logging.getLogger(__name__)
 
@@ -119,6 +120,7 @@ class Mirror:
         self._mark = hashlib.sha256(place.encode()).hexdigest()[:16]
         self._generation = self._settled = self._read_generation()
         self._unsettled: set[ListingKey] = set()
+        self._known = b""
 
     def fetch(self) -> Changes:
         """Write what has changed to the files of this machine. Raises `StoreError`.
@@ -150,6 +152,27 @@ class Mirror:
             self._local.listings.sync(keys)
             self._write_generation(generation)
             self._settled, self._unsettled = generation, set()
+
+    def read_known(self) -> dict[tuple[str, ...], object]:
+        """What `write_known` wrote last, for this database; nothing if nobody did."""
+        try:
+            mark, every = json.loads(read_private_file(self._known_file, LONGEST_KNOWN))
+        except (OSError, ValueError):
+            return {}
+        return {tuple(what): value for what, value in every} if mark == self._mark else {}
+
+    def write_known(self, known: Mapping[tuple[str, ...], object]) -> None:
+        """Have this for a start while the database is away. A failure to write it is ignored."""
+        content = json.dumps([self._mark, [*known.items()]]).encode()
+        if content != self._known:
+            with suppress(OSError):
+                make_private_folder(self._local.folder)
+                write_private_file(self._known_file, content)
+                self._known = content
+
+    @property
+    def _known_file(self) -> Path:
+        return self._local.folder / KNOWN_FILE
 
     def _fetch_document(self, name: DocumentName) -> None:
         found, local = self._remote.documents.document(name), self._local.documents
@@ -263,6 +286,8 @@ class ReplicaStores:
     def settle(self) -> None:
         """Have on the disk what `catch_up` has fetched, when there is time. Raises `StoreError`."""
         self._mirror.settle()
+        if self._decisions:
+            self._mirror.write_known(self._decisions.known)
 
     def _with_decisions(self, changes: Changes) -> Changes:
         """The same; decisions are read again where they have changed."""
@@ -271,6 +296,11 @@ class ReplicaStores:
             return changes
         decisions.changed()
         return changes._replace(decisions=True)
+
+    @property
+    def generation(self) -> int:
+        """As of which generation the files of this machine are; 0: nothing was ever fetched."""
+        return self._mirror.generation
 
     @property
     def folder(self) -> Path:
@@ -292,7 +322,9 @@ class ReplicaStores:
         """As the protocol says."""
         with self._opening:
             if self._decisions is None:
-                self._decisions = FollowedDecisions(self._remote.decisions, self._freshness)
+                former = self._mirror.read_known()
+                remote = lambda: self._remote.decisions  # noqa: E731 - it may be away
+                self._decisions = FollowedDecisions(remote, self._freshness, former)
             return self._decisions
 
     @property

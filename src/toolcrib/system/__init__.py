@@ -14,6 +14,7 @@ Every stage above may use it, and it knows none of them. Nothing here speaks MCP
     fair_places         a few places that all callers share, none taking all of them
     deadline            how long a call has, and the clock that stands still while it asks
     files               plain files of bounded size; private files: locked, written in one step
+    network             which addresses are of the open internet, and which a name stands for
     packages            whether a package is there in the version that something needs
     memory              what nobody reaches any more is freed, and the system gets it back
     last_good_copy      what a file of the operator said when it could last be used
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
     from toolcrib.system.connection_limiter import ConnectionLimiter
     from toolcrib.system.daemon_folder import RUN_FOLDER_VARIABLE, run_folder, run_folders
     from toolcrib.system.deadline import (
-        DEADLINE_PASSED,
         CallQuestions,
         DeadlineTimer,
+        deadline_passed,
         done_in_time,
     )
     from toolcrib.system.event_loop import BackgroundLoop, run_in_thread
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     )
     from toolcrib.system.last_good_copy import LastGoodCopies
     from toolcrib.system.memory import Collector, give_memory_back, have_one_heap
+    from toolcrib.system.network import addresses_of, is_public
     from toolcrib.system.packages import require_package
     from toolcrib.system.pipe import (
         LONGEST_LINE,
@@ -83,7 +85,7 @@ else:
             "child_process": ("ChildProcess",),
             "connection_limiter": ("ConnectionLimiter",),
             "daemon_folder": ("RUN_FOLDER_VARIABLE", "run_folder", "run_folders"),
-            "deadline": ("CallQuestions", "DEADLINE_PASSED", "DeadlineTimer", "done_in_time"),
+            "deadline": ("CallQuestions", "DeadlineTimer", "deadline_passed", "done_in_time"),
             "event_loop": ("BackgroundLoop", "run_in_thread"),
             "fair_places": ("FairPlaces", "is_fair"),
             "files": (
@@ -101,6 +103,7 @@ else:
             ),
             "last_good_copy": ("LastGoodCopies",),
             "memory": ("Collector", "give_memory_back", "have_one_heap"),
+            "network": ("addresses_of", "is_public"),
             "packages": ("require_package",),
             "pipe": (
                 "ByteReader",
@@ -116,7 +119,6 @@ else:
     )
 
 __all__ = [
-    "DEADLINE_PASSED",
     "LONGEST_LINE",
     "RUN_FOLDER_VARIABLE",
     "BackgroundLoop",
@@ -134,13 +136,16 @@ __all__ = [
     "PipeLine",
     "PipeWriter",
     "ProcessInfo",
+    "addresses_of",
     "bounded_lines",
     "create_private_file",
+    "deadline_passed",
     "done_in_time",
     "file_locked",
     "give_memory_back",
     "have_one_heap",
     "is_fair",
+    "is_public",
     "is_running",
     "list_process_tree",
     "make_private_folder",

@@ -18,15 +18,12 @@ REPLY_S = 300.0
 MOST_QUESTIONS = 20
 LOOK_AGAIN_S = 0.05
 
-DEADLINE_PASSED = CallError(
-    "deadline",
-    "call",
-    "no answer by the deadline, so nobody knows whether it took effect; "
-    "look before you call again, or allow it more time",
-    effect="unknown",
-)
-
 _log = logging.getLogger(__name__)
+
+
+def deadline_passed(deadline: Deadline) -> CallError:
+    """What a call comes to that has had no answer by its deadline."""
+    return CallError("deadline", "call", deadline.passed, effect="unknown")
 
 
 class CallQuestions:

@@ -3,7 +3,6 @@
 No caller can take so many that another, who has none yet, finds none left.
 """
 
-import asyncio
 from collections import Counter
 from concurrent.futures import Future
 from threading import RLock
@@ -31,6 +30,8 @@ class FairPlaces:
 
     async def enter(self, caller: str) -> None:
         """Wait for a place; `leave` has to follow. Cancelled, it takes none."""
+        import asyncio  # noqa: PLC0415 - a search on the command line, which calls nothing, has none
+
         turn = Future[None]()
         with self._lock:
             self._waiting.append((caller, turn))
@@ -50,13 +51,11 @@ class FairPlaces:
             self._go_on()
 
     def _go_on(self) -> None:
-        while fitting := [each for each in self._waiting if self._fits(each[0])]:
-            caller, turn = chosen = min(fitting, key=lambda each: self._held[each[0]])
+        held = self._held
+        while fair := [each for each in self._waiting if is_fair(held[each[0]], self._free)]:
+            caller, turn = chosen = min(fair, key=lambda each: held[each[0]])
             self._waiting.remove(chosen)
             if turn.set_running_or_notify_cancel():
                 self._free -= 1
                 self._held[caller] += 1
                 turn.set_result(None)
-
-    def _fits(self, caller: str) -> bool:
-        return is_fair(self._held[caller], self._free)

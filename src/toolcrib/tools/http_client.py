@@ -7,18 +7,15 @@ look the name up again.
 """
 
 import asyncio
-import socket
-from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 import httpx2
+
+from toolcrib.system import addresses_of, is_public
 
 MAX_BYTES = 2 * 1024 * 1024
 MAX_REDIRECTS = 5
 TIMEOUT_S = 30.0
-
-_NAT64 = IPv6Network("64:ff9b::/96")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,26 +79,7 @@ async def _read(response: httpx2.Response, url: httpx2.URL) -> HttpPage | httpx2
 
 async def _resolve(url: httpx2.URL, *, allow_private: bool) -> str:
     """One address of the host, IPv4 before IPv6. A private one among them refuses them all."""
-    loop = asyncio.get_running_loop()
-    try:
-        found = await loop.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise ValueError(f"there is no host {url.host!r}; check the address") from error
-    addresses = [ip_address(entry[4][0]) for entry in found]
+    addresses = await addresses_of(url.host, url.port)
     if not allow_private and not all(map(is_public, addresses)):
         raise ValueError(f"{url.host!r} is on this machine or a private network: not fetched")
-    return str(min(addresses, key=lambda address: address.version))
-
-
-def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether an address, and any IPv4 address hidden in it, is one of the open internet."""
-    return all(one.is_global and not one.is_multicast for one in _parts(address))
-
-
-def _parts(address: IPv4Address | IPv6Address) -> Iterator[IPv4Address | IPv6Address]:
-    yield address
-    if isinstance(address, IPv6Address):
-        if address in _NAT64:
-            yield IPv4Address(int(address) & 0xFFFFFFFF)
-        yield from filter(None, [address.ipv4_mapped, address.sixtofour])
-        yield from address.teredo or ()
+    return str(addresses[0])

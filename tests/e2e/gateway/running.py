@@ -15,7 +15,6 @@ from tests.e2e.gateway.visits import Door
 from tests.sources.mcp.faking import left_of
 
 SETTINGS = """\
-mcp_config = ["{file}"]
 plugins = false
 
 [embed]
@@ -96,9 +95,10 @@ def gateway_over(
     folder: Path, servers: Mapping[str, Mapping[str, Any]], settings: str = ""
 ) -> Generator[Gateway]:
     """A gateway in front of these servers, which it has met once. Its daemon ends with it."""
-    file = folder / "mcp.json"
+    file = folder / ".config" / "toolcrib" / "servers.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({"mcpServers": servers}))
-    (folder / "config.toml").write_text(SETTINGS.format(file=file) + settings)
+    (folder / "config.toml").write_text(SETTINGS + settings)
     made = Gateway(folder)
     made.run("refresh")
     try:

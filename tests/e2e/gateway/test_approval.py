@@ -15,16 +15,21 @@ from tests.e2e.gateway.conftest import PROFILE, SEARCH
 from tests.e2e.gateway.running import Gateway, gateway_over
 from tests.e2e.gateway.visits import ERAS, Door, python_client
 from tests.sources.mcp.faking import FAKE, nothing_left
+from tests.waiting import HANG_S
 
 SERVER = {"command": sys.executable, "args": ["-S", str(FAKE)]}
 AT_ONCE = "[approval]\nwait_s = 0\n"
+LISTED = "listed"
+DIRECT = f'[gateway.profiles.{LISTED}]\nmode = "direct"\n'
 
 Call = Callable[[], Awaitable[str]]
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Generator[Gateway]:
-    made = gateway_over(tmp_path_factory.mktemp("gateway"), {"fake": SERVER}, PROFILE + AT_ONCE)
+    made = gateway_over(
+        tmp_path_factory.mktemp("gateway"), {"fake": SERVER}, PROFILE + DIRECT + AT_ONCE
+    )
     with nothing_left(), made as gateway, gateway.daemon():
         yield gateway
 
@@ -114,3 +119,22 @@ def test_whoever_comes_with_a_key_does_not_approve_their_own_calls(gateway: Gate
     gateway.run("ask", "fake")
     visit(gateway.http(SEARCH), era, doing, elicitation_callback=themselves)
     assert "mcp_fake_echo" in gateway.run("approvals")
+
+
+def test_a_client_that_has_listed_is_told_that_a_rule_takes_a_tool_away(gateway: Gateway):
+    async def run() -> None:
+        told: asyncio.Queue[str] = asyncio.Queue()
+
+        async def hear(message: Any) -> None:
+            told.put_nowait(getattr(message, "method", ""))
+
+        door = gateway.connect("--profile", LISTED)
+        async with python_client(door, "legacy", message_handler=hear) as client:
+            before = {each.name for each in (await client.list_tools()).tools}
+            await asyncio.to_thread(gateway.run, "deny", "fake/echo")
+            while await told.get() != "notifications/tools/list_changed":
+                pass
+            after = {each.name for each in (await client.list_tools()).tools}
+        assert before - after == {"mcp_fake_echo"}
+
+    asyncio.run(asyncio.wait_for(run(), HANG_S))

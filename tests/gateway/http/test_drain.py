@@ -27,6 +27,7 @@ from tests.gateway.daemons import (
     with_token,
 )
 from tests.gateway.echo_servers import EchoServers
+from tests.gateway.key_names import named
 from tests.waiting import until_async
 from toolcrib.connect.daemon_connection import connect_to_daemon
 from toolcrib.gateway.daemon import Daemon
@@ -120,7 +121,7 @@ def test_after_sigterm_running_requests_end_and_no_session_begins(
             assert not found.has_ended
             found.let_go()
             for each in await asyncio.gather(*calls):
-                assert (each.status, text(each)) == (200, "key:owner@default: ")
+                assert (each.status, named(text(each))) == (200, "key:owner@default: ")
             await until_async(lambda: found.has_ended, "it ends then")
 
     asked(scenario)

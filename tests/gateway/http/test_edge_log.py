@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.gateway.http.guarded import Guarded
+from tests.gateway.key_names import named
 from toolcrib.gateway.daemon_log import apply_log_settings, log_file, log_to_file
 from toolcrib.gateway.http import edge_log
 from toolcrib.gateway.http.edge_log import EdgeLog
@@ -48,6 +49,7 @@ def test_a_request_that_is_served_has_a_line(logged: Logged):
     logged.ask(path="/mcp/small", body=CALL)
     (line,) = logged.lines()
     assert line["ms"] >= 0
+    line["who"] = named(line["who"])
     assert {key: line[key] for key in line if key not in {"time", "ms", "message"}} == {
         "level": "info",
         "logger": "toolcrib.gateway.http.edge_log",

@@ -7,6 +7,7 @@ import pytest
 
 from tests.gateway.daemons import Answer
 from tests.gateway.http.guarded import HOST, JSON, PORT, Guarded
+from tests.gateway.key_names import named
 from toolcrib.errors import StoreAway
 from toolcrib.gateway import KeyTerms
 from toolcrib.gateway.keys import GoodKey
@@ -35,13 +36,15 @@ def guarded(tmp_path: Path) -> Guarded:
     return Guarded(tmp_path)
 
 
+def reached(answer: Answer) -> str:
+    return named(answer.json["reached"])
+
+
 def test_what_is_right_gets_through(guarded: Guarded):
-    assert guarded.ask(headers=guarded.right).json == {"reached": "key:owner@default"}
-    assert guarded.ask(path="/mcp/small", headers=guarded.right).json == {
-        "reached": "key:owner@small"
-    }
+    assert reached(guarded.ask(headers=guarded.right)) == "key:owner@default"
+    assert reached(guarded.ask(path="/mcp/small", headers=guarded.right)) == "key:owner@small"
     keyed = guarded.right | {"authorization": f"bearer {guarded.key}"}
-    assert guarded.ask(path="/mcp/small", headers=keyed).json == {"reached": "key:small@small"}
+    assert reached(guarded.ask(path="/mcp/small", headers=keyed)) == "key:small@small"
     for method in ("GET", "DELETE"):
         assert guarded.ask(method, headers=guarded.right).status == 200
 
@@ -324,7 +327,8 @@ def test_a_body_that_does_not_come_is_not_waited_for(
 
 @pytest.mark.plan(13)
 def test_beyond_the_bound_one_is_told_to_come_again(guarded: Guarded):
-    owner, other = (Quota("key:owner"),), (Quota("somebody else"),)
+    owner = guarded.credentials.keyed(guarded.token).quotas[:1]
+    other = (Quota("somebody else"),)
     small = guarded.right | {"authorization": f"Bearer {guarded.key}"}
     for _ in range(2):
         guarded.request_limiter.enter(owner)
@@ -371,3 +375,33 @@ def test_a_key_has_a_rate_and_so_have_all_of_its_tenant(tmp_path: Path):
     assert over.status == 429
     assert "tenant:default" in over.json["error"]["message"]
     assert asked("tc_wrong").status == 401
+
+
+@pytest.mark.parametrize("id", ["true", "1.5", "null", "[]", "{}", "false"])
+def test_a_request_that_no_answer_can_name_is_told_so(guarded: Guarded, id: str):
+    body = f'{{"jsonrpc": "2.0", "id": {id}, "method": "ping"}}'.encode()
+    answer = guarded.ask(headers=guarded.right, body=[body])
+    assert (answer.status, answer.json["id"]) == (400, None)
+    assert answer.json["error"]["code"] == -32600
+    assert "a text or a whole number" in answer.json["error"]["message"]
+    assert not guarded.reached
+
+
+def test_a_message_without_an_id_and_one_with_a_good_one_get_through(guarded: Guarded):
+    for more in ('"id": 0, ', '"id": "", ', ""):
+        body = f'{{"jsonrpc": "2.0", {more}"method": "ping"}}'.encode()
+        assert guarded.ask(headers=guarded.right, body=[body]).status == 200
+    failed = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "x"}}'
+    assert guarded.ask(headers=guarded.right, body=[failed]).status == 200
+
+
+@pytest.mark.parametrize("body", [JSON, b"[]", b'"subscriptions/listen"', b"1"])
+def test_a_header_makes_no_request_one_of_the_streams(guarded: Guarded, body: bytes):
+    """Streams have bounds of their own: a call that says it is one would pass those of requests."""
+    headers = guarded.right | {"mcp-method": "subscriptions/listen"}
+    answer = guarded.ask(headers=headers, body=[body])
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32600)
+    assert "name different methods" in answer.json["error"]["message"]
+    assert not guarded.reached
+    listens = b'{"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen"}'
+    assert guarded.ask(headers=headers, body=[listens]).status == 200

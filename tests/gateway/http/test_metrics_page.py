@@ -149,6 +149,7 @@ def check_page(found: PageSamples) -> None:
     assert found["toolcrib_calls_total"] == {("traced", "mcp_traced_meta", "ok"): 1}
     assert found["toolcrib_server_starts_total"] == {("traced", "started"): 1}
     assert found["toolcrib_server_up"] == {("traced",): 1}
+    assert found["toolcrib_server_calls"] == {("traced", "running"): 0, ("traced", "waiting"): 0}
     assert found["toolcrib_server_memory_bytes"]["traced",] > 1_000_000
     assert found["toolcrib_definitions_waiting"] == {("traced",): 0}
     assert found["toolcrib_approvals_waiting"] == {(): 0}

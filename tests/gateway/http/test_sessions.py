@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.gateway.daemons import INITIALIZE, bare, call, request, rpc, serving, with_token
+from tests.gateway.key_names import named
 from tests.waiting import HANG_S, until_async
 from toolcrib.gateway import keys_in
 from toolcrib.gateway.http import sessions as module
@@ -28,7 +29,7 @@ def test_many_who_come_and_go_take_bounded_memory_and_an_open_session_stays(
                 answer = await call(at.port, keys.add(f"k{number}"), "echo")
                 assert answer.status == 200
             sessions = daemon.serving.sessions
-            names = [each["principal"] for each in sessions.principals()]  # type: ignore[index]
+            names = [named(each["principal"]) for each in sessions.principals()]  # type: ignore[index]
             assert names == ["key:owner", "key:holder", "key:k11"]
             await until_async(lambda: not sessions._ended, "those that made room have ended")
             listed = await request(at.port, headers=headers, body=rpc("tools/list", 2))

@@ -24,6 +24,7 @@ from tests.gateway.daemons import (
     with_token,
 )
 from tests.gateway.echo_servers import EchoServers
+from tests.gateway.key_names import named
 from tests.plan import amount
 from tests.waiting import HANG_S, until_async
 from toolcrib.crib import Crib
@@ -135,8 +136,9 @@ def test_a_session_is_its_owners_alone(tmp_path: Path):
         assert (await request(port, "DELETE", headers=theirs)).status == 404
         nobody = {name: value for name, value in theirs.items() if name != "Authorization"}
         assert (await request(port, headers=nobody, body=rpc("tools/list", 2))).status == 401
-        named = await call(port, key, "echo", text="x")
-        assert named.json["result"]["content"][0]["text"] == "key:other@default: x"
+        theirs = await call(port, key, "echo", text="x")
+        said = theirs.json["result"]["content"][0]["text"]
+        assert named(said) == "key:other@default: x"
 
     run(tmp_path, scenario)
 

@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 
 from tests.gateway.daemons import Reached, bare, call, request, serving
+from tests.gateway.key_names import named
 from tests.gateway.oauth.provider import SECRET, Provider, free_port
 from tests.waiting import HANG_S, until_async
 from toolcrib.gateway.daemon import Daemon
@@ -132,7 +133,8 @@ def test_keys_go_on_beside_tokens_and_each_is_somebody_else(tmp_path: Path, prov
             alice = provider.signed(aud=served.resource)
             by_alice = await call(served.port, alice, "echo", "/mcp/dev", text="x")
             texts = [
-                each.json["result"]["content"][0]["text"] for each in (by_key, by_token, by_alice)
+                named(each.json["result"]["content"][0]["text"])
+                for each in (by_key, by_token, by_alice)
             ]
             issuer = texts[1].split(":")[1]
             assert texts == [

@@ -164,6 +164,7 @@ def test_no_token_is_good_that_the_issuer_has_not_signed_for_us_and_now(
             for none in ("none", "nOnE", "", "HS256")
         },
         "HS256 by the public key": _hs256(payload, provider.keys[0].public_pem()),
+        "a token that is bound to a key": signed(aud=RESOURCE, cnf={"jkt": "0ZcOC"}),
         "another's signature": signed(forger, aud=RESOURCE),
         "another's key in the header": signed(
             forger, aud=RESOURCE, headers={"jwk": _public(forger), "kid": "mine"}

@@ -3,7 +3,8 @@
     python fake_server.py [MODE...]
 
 Modes: modern; hang-spawn hang-discover hang-initialize hang-list hang-page silent-stdin;
-die-discover exit-at-once half-close; junk stderr malformed; endless-cursor same-cursor huge-list;
+die-discover exit-at-once half-close; junk stderr malformed; endless-cursor same-cursor huge-list
+many (20,000 tools in pages);
 flood (pages of 1 MB without end); storm loop; grandchild stubborn; cut (one tool more); asks (tools
 that ask back: `ASKING`); offers (resources, templates and prompts), bad-offers, hang-offers. What
 it lists is at `TOOLS`; `tool=NAME` adds one that says its name. `rug=FILE` names a JSON file with
@@ -91,6 +92,13 @@ def flooding(number, each):
     return tool(f"t{number}_{each}", description="x" * 250_000)
 
 
+def many(first):
+    """One of forty pages of 500."""
+    last = first + 500
+    more = {"nextCursor": str(last)} if last < 20_000 else {}
+    return {"tools": [tool(f"t{each}", description="One.") for each in range(first, last)], **more}
+
+
 def list_tools(id, params):
     LISTED.append(id)
     cursor, number = params.get("cursor"), len(LISTED)
@@ -110,6 +118,7 @@ def list_tools(id, params):
             "nextCursor": str(number),
         },
         "huge-list": {"tools": [tool(f"t{each}") for each in range(6000)]},
+        "many": many(int(cursor or 0)) if "many" in MODES else {},
     }
     page = next((pages[mode] for mode in MODES if mode in pages), {"tools": tools()})
     reply(id, **page, **caching)
@@ -285,6 +294,8 @@ def call(id, params):
         threading.Thread(target=MORE[params["name"]], args=(id, params), daemon=True).start()
         return
     run = cut if params["name"] == "cut" else TOOLS.get(params["name"])
+    if "many" in MODES:
+        run = lambda id, _given, _token: text(id, params["name"])  # noqa: E731 - says who it is
     if run is None:
         send(id=id, error={"code": -32602, "message": "no such tool"})
         return

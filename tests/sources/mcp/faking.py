@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.waiting import what_is_left
 from toolcrib.model import CallError, Outcome
+from toolcrib.settings import own_servers_file
 from toolcrib.sources.mcp import ServerCommand, ServerConfig
 from toolcrib.store import FileStores, StorePlaces
 
@@ -19,6 +20,13 @@ FAKE = Path(__file__).with_name("fake_server.py")
 def fake(*modes: str, id: str = "fake", **others: Any) -> ServerConfig:
     """A configured fake server; `others` are fields of `ServerConfig`."""
     return ServerConfig(id, ServerCommand(sys.executable, ("-S", str(FAKE), *modes)), **others)
+
+
+def own_file() -> Path:
+    """The operator's own file with servers, in a folder that is there: nothing in it waits."""
+    path = own_servers_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def within_s(seconds: float) -> Callable[[], float]:

@@ -35,6 +35,21 @@ def large(size: int) -> str:
     return "x" * size
 
 
+_there: list[asyncio.Event] = []
+
+
+@server.tool()
+async def meet(count: int) -> str:
+    """Wait until so many calls are here at once."""
+    all_here = asyncio.Event()
+    _there.append(all_here)
+    if len(_there) >= count:
+        for each in _there:
+            each.set()
+    await all_here.wait()
+    return "met"
+
+
 class Name(BaseModel):
     """What a person is asked for."""
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.plan import amount
 from tests.sources.mcp.conftest import acall
-from tests.sources.mcp.faking import FAKE, below, fake, left_of, processes
+from tests.sources.mcp.faking import FAKE, below, fake, left_of, own_file, processes
 from tests.waiting import HANG_S, let_pass_async
 
 TYPED = {"connection_lost", "unavailable", "start_failed", "start_timeout"}
@@ -91,9 +91,9 @@ def gateway(folder, count):
         f"s{number}": {"command": sys.executable, "args": ["-S", str(FAKE), *kinds[number % 3]]}
         for number in range(count)
     }
-    (folder / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    own_file().write_text(json.dumps({"mcpServers": servers}))
     process = subprocess.Popen(
-        [sys.executable, "-c", GATEWAY, str(folder / "mcp.json"), str(folder / "state")],
+        [sys.executable, "-c", GATEWAY, str(own_file()), str(folder / "state")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -48,7 +48,7 @@ def test_the_value_counts_for_whatever_hangs_on_the_very_entry(other):
     same = (
         SAME if isinstance(other, ServerCommand) else ServerAddress("https://x", {"X-Tenant": "1"})
     )
-    one, two = (ServerConfig("a", each) for each in (same, other))
+    one, two = (ServerConfig("a", each, is_own=False) for each in (same, other))
     assert identity_of(one, KEY).hash != identity_of(two, KEY).hash
     own = identity_of(replace(one, is_own=True), KEY), identity_of(replace(two, is_own=True), KEY)
     assert own[0].hash == own[1].hash  # their program is the same
@@ -58,7 +58,7 @@ def test_the_value_counts_for_whatever_hangs_on_the_very_entry(other):
 
 @pytest.mark.parametrize("field", ["id", "prefix", "description"])
 def test_what_others_say_of_a_server_counts(field):
-    config = ServerConfig("a", SAME)
+    config = ServerConfig("a", SAME, is_own=False)
     assert identity_of(config, KEY) != identity_of(replace(config, **{field: "b"}), KEY)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sources.mcp.faking import below, fake, nothing_left, processes, stores_in
+from tests.sources.mcp.faking import below, fake, nothing_left, own_file, processes, stores_in
 from tests.waiting import HANG_S, until
 from toolcrib.sources.mcp import McpServers, ServerCommand, log_path, server_log
 from toolcrib.sources.mcp.server_log import (
@@ -136,7 +136,7 @@ def test_an_exit_status_in_words(status, words):
 
 
 def servers(tmp_path: Path, **entries: object):
-    file = tmp_path / "servers.json"
+    file = own_file()
     file.write_text(json.dumps({"mcpServers": entries}))
     return McpServers.open([file], stores_in(tmp_path / "state"))
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.sources.mcp.faking import FAKE, error
+from tests.sources.mcp.faking import FAKE, error, own_file
 from tests.waiting import HANG_S, until
 from toolcrib.crib import Crib, inventory_of
 from toolcrib.model import Call, CallContext, Deadline
@@ -19,7 +19,7 @@ from toolcrib.wiring import stores_of
 def write(tmp_path):
     def write(*modes, **others):
         entry = {"command": sys.executable, "args": ["-S", str(FAKE), *modes], **others}
-        file = tmp_path / "mcp.json"
+        file = own_file()
         file.write_text(json.dumps({"mcpServers": {"fake": entry}}))
         return file
 

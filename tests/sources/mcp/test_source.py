@@ -4,15 +4,16 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from tests.plan import amount
 from tests.sources.mcp.conftest import acall, call
 from tests.sources.mcp.faking import FAKE, error, fake, left_of, text
-from tests.waiting import HANG_S, let_pass, until
+from tests.waiting import HANG_S, let_pass, until, until_async
 from toolcrib.errors import UnknownTool
-from toolcrib.model import Call, CallContext, Deadline
+from toolcrib.model import Call, CallContext, Deadline, deadline
 from toolcrib.sources.mcp import ServerCommand, ServerConfig
 
 
@@ -190,6 +191,63 @@ def test_a_server_that_hangs_is_let_go_after_a_while(shop):
     assert text(again) != pid
 
 
+def test_a_call_that_is_late_says_by_which_limit(shop):
+    source = shop.listed(fake(call_timeout_s=0.1))
+    call(source, "pid")  # so that it is up
+    by_caller = error(call(source, "sleep", within=0.05)).message
+    assert "'fake': no answer in time (0.1 s, by `timeout_s` of the call)" in by_caller
+    limits = CallContext(Deadline.by_default(HANG_S))
+    by_server = error(asyncio.run(source.call(Call("sleep"), limits))).message
+    assert "(0.1 s, by `call_timeout_s` in the entry of its server)" in by_server
+
+
+def test_a_server_has_its_own_time_where_the_call_sets_none(shop):
+    source = shop.listed(fake(call_timeout_s=HANG_S))
+    pid = text(call(source, "pid"))
+    limits = CallContext(Deadline.by_default(10))
+    late = asyncio.run(source.call(Call("sleep", {"s": 0.1}), limits))
+    assert late.ok
+    assert limits.deadline.left_s > 10
+    assert text(call(source, "pid")) == pid
+
+
+def test_progress_begins_the_time_of_a_call_anew(shop, monkeypatch):
+    """Each time something is heard of it, the clock has gone on by most of its limit."""
+    source = shop.listed(fake(call_timeout_s=1_000.0))
+    clock = SimpleNamespace(gone_s=0, monotonic=lambda: time.monotonic() + clock.gone_s)
+    monkeypatch.setattr(deadline, "time", clock)
+    limits, left = CallContext(Deadline.by_default(60)), list[float]()
+    renew = Deadline.renew
+
+    def later(of_call: Deadline) -> None:
+        clock.gone_s += 900
+        renew(of_call)
+        left.append(of_call.left_s)
+
+    monkeypatch.setattr(Deadline, "renew", later)
+    assert asyncio.run(source.call(Call("progress"), limits)).ok
+    assert len(left) == 3
+    assert min(left) > 900
+
+
+def test_how_many_calls_run_and_wait_stands_in_its_entry(shop):
+    source = shop.listed(fake(calls_at_once=3, calls_waiting=2))
+
+    async def crowd():
+        tasks = [asyncio.create_task(acall(source, "sleep", s=600)) for _ in range(5)]
+        await until_async(lambda: source.calls == (3, 2))
+        refused = await acall(source, "echo")
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return error(refused)
+
+    refused = asyncio.run(crowd())
+    assert (refused.code, refused.effect) == ("overloaded", "not_sent")
+    assert "3 calls running and 2 waiting" in refused.message
+    assert "`calls_at_once` and `calls_waiting`" in refused.message
+
+
 def test_a_start_that_takes_too_long_ends_at_its_deadline(shop):
     shop.listed(fake())
     slow = fake(start_timeout_s=0.6)
@@ -215,6 +273,17 @@ def test_a_tool_that_is_gone_is_not_called(shop):
     assert source.state("echo") == "asleep"
     failed = error(call(source, "echo"))
     assert (failed.code, failed.effect) == ("unknown_tool", "not_sent")
+
+
+def test_of_20_000_tools_each_is_listed_and_can_be_called(shop):
+    source = shop.listed(fake("many"))
+    assert source.status().tools == 20_000
+    assert source.status().cut_words == ""
+    assert text(call(source, "t19999")) == "t19999"
+
+
+def test_one_large_page_is_whole(shop):
+    assert shop.listed(fake("huge-list")).status().tools == 6_000
 
 
 @pytest.mark.plan(22)

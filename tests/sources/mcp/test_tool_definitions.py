@@ -95,6 +95,15 @@ def test_caps_on_text_and_schema():
     assert len(found.problems) == 2
 
 
+@pytest.mark.parametrize(
+    ("said", "is_own", "kind"),
+    [("read", True, "read"), ("read", False, "write"), ("dangerous", False, "dangerous")],
+)
+def test_a_file_of_others_can_only_raise_what_a_tool_may_do(said, is_own, kind):
+    config = replace(CONFIG, permission=(("*", said),), is_own=is_own)
+    assert defined({"name": "a"}, config=config).tools["a"].permission_kind == kind
+
+
 def asking(name: str, **more: object) -> dict[str, object]:
     return {"name": name, "_meta": {"anthropic/alwaysLoad": True}, **more}
 
@@ -245,6 +254,13 @@ def test_what_is_hidden_is_flagged_and_not_shown():
         "",
         "Hint\U000e0041.",
     )
+    assert set(hidden.hidden) == {
+        "⟨U+001B⟩[31m in tool.description",
+        "⟨U+2060⟩ in tool.title",
+        "⟨U+200B⟩ in the keys of tool.inputSchema.properties",
+        "⟨U+202E⟩ in tool.inputSchema.properties.n⟨U+200B⟩.enum",
+        "⟨U+E0041⟩ in instructions",
+    }
     tool = judged_as("approved", hidden, hidden, hidden.flags)["a"]
     assert tool.flags == ("ansi", "bidi", "tag", "zero-width")
     assert (tool.description, tool.title, tool.search_hint) == ("xy", "T", "git Hint.")

@@ -350,6 +350,24 @@ def test_what_was_approved_before_values_counted_is_carried_over_once(decisions)
     assert status(now.judge(bad)) == "approved"
 
 
+def test_a_list_of_another_entry_is_no_first_list_of_one_that_waits(decisions):
+    """It is kept without values, so an open server of ours may have left it."""
+    theirs = replace(config(), is_own=False)
+    trust = ServerTrust(theirs, decisions, ServerIdentity("one", "h", "one"))
+    assert status(trust.judge(known())) == "unreviewed"
+    assert not trust.may_start()
+    write_approval(decisions, trust.entry_source, "", "one", trust.entry)
+    assert trust.may_start()
+    assert trust.judge_entry() is None
+    assert status(trust.judge(known())) == "approved"
+    changed = ServerTrust(theirs, decisions, ServerIdentity("two", "h", "two"))
+    waits = changed.judge_entry()
+    assert waits
+    assert (waits.status, waits.approved) == ("changed", trust.entry)
+    write_rejection(decisions, trust.entry_source, "", "one", trust.entry)
+    assert not trust.may_start()
+
+
 def test_an_approved_tool_that_is_rejected_stays_out_until_it_is_approved(decisions):
     ours = own(decisions, "p", "h")
     judged = ours.judge(known()).tools["log"]

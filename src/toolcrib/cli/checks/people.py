@@ -10,11 +10,10 @@ from contextlib import closing
 from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
 from toolcrib.crib import inventory_of, stores_in
 from toolcrib.errors import ConfigError, StoreError
-from toolcrib.execute import RuleFile
 from toolcrib.gateway import keys_in, local_principal, profile_named
+from toolcrib.http import is_loopback
 from toolcrib.settings import GatewaySettings
 from toolcrib.store import StoredKey
-from toolcrib.wiring import rulebook_of
 
 PEOPLE = "people"
 SOON_S = 14 * 86_400.0
@@ -29,7 +28,12 @@ def check_people(context: CheckContext) -> Iterator[Diagnosis]:
         yield Diagnosis(PEOPLE, "problem", str(error), "no key works until it can be read")
         return
     issuer = f", and tokens of {gateway.oauth.issuer}" if gateway.oauth.issuer else ""
-    yield Diagnosis(PEOPLE, "ok", f"HTTP opens with {len(keys)} keys{issuer}")
+    if not keys and not issuer and not is_loopback(gateway.bind):
+        problem = "nobody can come in over HTTP: there is no key, and no provider of tokens"
+        remedy = "make one: `toolcrib keys add NAME`; or set `gateway.oauth`"
+        yield Diagnosis(PEOPLE, "problem", problem, remedy)
+    else:
+        yield Diagnosis(PEOPLE, "ok", f"HTTP opens with {len(keys)} keys{issuer}")
     for key in keys:
         yield from _key(key, gateway)
     if issuer:
@@ -79,19 +83,13 @@ def _groups(gateway: GatewaySettings) -> Iterator[Diagnosis]:
 
 def _own_approvals(context: CheckContext, profiles: Iterable[str]) -> Iterator[Diagnosis]:
     """A warning for each profile whose callers are asked about their own calls."""
-    settings = context.settings
-    book = rulebook_of(settings, RuleFile(settings.rules_file).rules)
-    for name in sorted(each for each in profiles if not _missing(each, settings.gateway)):
-        caller = local_principal(settings.gateway, name).caller
-        seen = inventory_of(context.crib).seen_by(caller).values()
-        asked = [each.name for each in seen if book.verdict(each, name) == "ask"]
-        if asked:
-            message = (
-                f"whoever has a key for the profile {name} may approve their own calls of"
-                f" {asked[0]}{f' and {len(asked) - 1} more' if asked[1:] else ''}"
-            )
+    gateway, inventory = context.settings.gateway, inventory_of(context.crib)
+    for name in sorted(each for each in profiles if not _missing(each, gateway)):
+        seen = inventory.seen_by(local_principal(gateway, name).caller).values()
+        if asked := [each.name for each in seen if inventory.verdict(each, name) == "ask"]:
+            message = f"whoever has a key for the profile {name} may approve their own calls"
             remedy = 'set approval.elicitation = "local": then such calls wait for you'
-            yield Diagnosis(PEOPLE, "warning", message, remedy)
+            yield Diagnosis(PEOPLE, "warning", f"{message}, as of {asked[0]}", remedy)
 
 
 def _missing(profile: str, gateway: GatewaySettings) -> str:

@@ -7,7 +7,7 @@ from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
 from toolcrib.cli.screen import number
 from toolcrib.errors import SourceError
 from toolcrib.sources.apps import SDKToolsCache, public_file, read_address
-from toolcrib.sources.mcp import McpSource, ServerCommand, refresh_all
+from toolcrib.sources.mcp import SMALLER, McpSource, ServerCommand, refresh_all
 from toolcrib.system import is_running
 
 SERVERS = "servers"
@@ -66,8 +66,13 @@ def _by_state(source: McpSource) -> Diagnosis:
 
 def _listing_problem(source: McpSource) -> Diagnosis | None:
     """What is wrong with what it has listed: for the operator to judge, or its maker to mend."""
-    if waiting := len(source.judge().waiting()):
-        words = f"waiting for review: {waiting}"
+    status = source.status()
+    if status.cut:
+        return _warning(source, status.cut_words, SMALLER)
+    if waiting := source.judge().waiting():
+        tools = source.judge().tools
+        hidden = (f"; in {name} is {at}" for name in waiting for at in tools[name].listed.hidden)
+        words = f"waiting for review: {len(waiting)}{next(hidden, '')}"
         return _warning(source, words, f"toolcrib review {source.server}")
     for problem in source.problems:
         return _warning(source, problem, "report it to the author of the server")

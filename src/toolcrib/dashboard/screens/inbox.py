@@ -121,7 +121,7 @@ def _definition(view: PageView, item: ReviewItem) -> h.Element:
                 h.span["pin ", h.code(title=item.pin)[visible(item.pin[:PIN_SHOWN])]],
             ],
         ],
-        _flagged("Hidden in it", item.flags),
+        _flagged("Hidden in it", item.hidden or item.flags),
         _flagged("By its name it could be a tool of", item.overlaps),
         _configuration(item.configuration),
         None if too_long else h.div(".changes")[changes],

@@ -137,7 +137,7 @@ def _choice(name: str, label: str, chosen: str, choices: Mapping[str, str]) -> h
 
 def _table(tools: ToolPage, rows: Sequence[h.Node]) -> h.Element:
     number = f"{tools.fitting:,} of {tools.total:,} tools"
-    columns = ("tool", "source", "state", "may", "lint", "tokens")
+    columns = ("tool", "source", "state", "shown", "may", "lint", "tokens")
     return h.div(".scroll", tabindex="0", role="region", aria_label="Tools")[
         h.table(".tools")[
             h.caption[number],
@@ -152,6 +152,7 @@ def _row(row: ToolRow) -> h.Element:
         h.th(scope="row")[h.a(href=tool_address(row.name))[spelt_short(row.name, MOST_NAME)]],
         h.td[spelt_short(row.source, MOST_NAME)],
         h.td[row.state],
+        h.td[row.shown],
         h.td[row.permission_kind],
         h.td(class_="found" if row.findings else None, data_label="lint")[
             "…" if row.findings is None else row.findings

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from toolcrib.gateway import sdk
 from toolcrib.gateway.binding import MCP_PATH, Binding
 from toolcrib.gateway.credentials import (
     AccessDenied,
@@ -26,7 +27,7 @@ from toolcrib.gateway.credentials import (
 from toolcrib.gateway.http.drain import Drain, retry_later
 from toolcrib.gateway.http.edge_log import EdgeLog, EdgeRequest
 from toolcrib.gateway.http.handshake_transport import opens_session
-from toolcrib.gateway.message_streams import MOST_VALUES
+from toolcrib.gateway.message_streams import MOST_VALUES, id_problem
 from toolcrib.gateway.oauth.resource_metadata import (
     WELL_KNOWN,
     challenge,
@@ -57,6 +58,7 @@ from toolcrib.http import (
     send_json,
     unauthorized,
 )
+from toolcrib.model import Json
 from toolcrib.settings import GatewaySettings
 
 HEALTH = "/health"
@@ -65,6 +67,7 @@ METRICS = "/metrics"
 LISTEN = "subscriptions/listen"
 RETRY_S: Mapping[str, int] = {"issuer_unreachable": 30, "store_away": 1, "tenant_unavailable": 30}
 REFUSED = -32093
+INVALID = "invalid_request"
 _PROFILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -273,7 +276,8 @@ class HttpGuard:
         limiter = self.stream_limiter if lasts else self.request_limiter
         with _admitted(limiter, principal.quotas), nullcontext() if lasts else self.drain:
             most = self.settings().body_bytes
-            body = await read_json_body(receive, headers, most, most_values=MOST_VALUES)
+            body, message = await read_json_body(receive, headers, most, most_values=MOST_VALUES)
+            _check_message(message, lasts=lasts)
             if self.edge_log.is_full:
                 request.read(headers, body)
             await self.transport(principal)(scope, replayed(body, receive), send)
@@ -287,12 +291,22 @@ class HttpGuard:
             await self.transport(principal)(scope, receive, send)
 
 
+def _check_message(message: Json, *, lasts: bool) -> None:
+    """Raises `HttpRefusal` for one that cannot be answered, or that its header calls another."""
+    if problem := id_problem(message):
+        raise HttpRefusal(400, INVALID, problem)
+    if lasts and not (isinstance(message, Mapping) and message.get("method") == LISTEN):
+        problem = "the header `Mcp-Method` and the body name different methods; send the same"
+        raise HttpRefusal(400, INVALID, problem)
+
+
 async def _send_refusal(refusal: HttpRefusal, send: Send) -> None:
     """Answer with it, in the shape of a JSON-RPC error, and close the connection."""
     data: dict[str, str | int] = {"code": refusal.code, "status": refusal.status}
     if later := refusal.headers.get("retry-after"):
         data["retry_after_s"] = int(later)
-    error = {"code": REFUSED, "message": refusal.message, "data": data}
+    code = sdk.INVALID_REQUEST if refusal.code == INVALID else REFUSED
+    error = {"code": code, "message": refusal.message, "data": data}
     body = {"jsonrpc": "2.0", "id": None, "error": error}
     # What is left of a body that was not wanted is not read either.
     await send_json(refusal.status, body, send, {"connection": "close", **refusal.headers})

@@ -74,6 +74,8 @@ class TokenVerifier:
         except PyJWTError as error:
             known = (_PROBLEMS[kind] for kind in _PROBLEMS if isinstance(error, kind))
             raise BadToken(next(known, "the token is not valid")) from None
+        if "cnf" in claims:
+            raise BadToken("the token is bound to a key of its client (`cnf`), which nobody proves")
         return _person(self._settings, claims)
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from toolcrib.sources.apps.json_rpc import (
     is_object,
 )
 from toolcrib.sources.apps.peer import NothingSent, Peer
-from toolcrib.system import DEADLINE_PASSED
+from toolcrib.system import deadline_passed
 
 LONGEST_MESSAGE = 4000
 
@@ -40,7 +40,7 @@ async def call_app(peer: Peer, call: Call, context: CallContext) -> Outcome:
         async with limit:
             return _outcome(await peer.ask("call", params, context.progress))
     except TimeoutError:
-        return Outcome(error=DEADLINE_PASSED)
+        return Outcome(error=deadline_passed(context.deadline))
     except NothingSent:
         return Outcome(error=NOT_RUNNING)
     except ConnectionError:

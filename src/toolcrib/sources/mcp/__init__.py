@@ -54,11 +54,13 @@ if TYPE_CHECKING:
     )
     from toolcrib.sources.mcp.source import McpSource
     from toolcrib.sources.mcp.status import (
+        SMALLER,
         RefreshResult,
         ServerStatus,
         missing_variables,
         unusable_entry,
     )
+    from toolcrib.sources.mcp.transport.isolation import exposed_secrets
     from toolcrib.sources.mcp.trust import ReviewStatus
 else:
     __getattr__, __dir__ = lazy_names(
@@ -84,12 +86,20 @@ else:
                 "unknown_server",
             ),
             "source": ("McpSource",),
-            "status": ("RefreshResult", "ServerStatus", "missing_variables", "unusable_entry"),
+            "status": (
+                "SMALLER",
+                "RefreshResult",
+                "ServerStatus",
+                "missing_variables",
+                "unusable_entry",
+            ),
+            "transport.isolation": ("exposed_secrets",),
             "trust": ("ReviewStatus",),
         },
     )
 
 __all__ = [
+    "SMALLER",
     "Distribution",
     "EntryDraft",
     "McpServers",
@@ -110,6 +120,7 @@ __all__ = [
     "ServerRules",
     "ServerStatus",
     "Switches",
+    "exposed_secrets",
     "find_server",
     "is_plain_result",
     "last_log_lines",

@@ -9,17 +9,21 @@ from toolcrib.system import LONGEST_LINE
 CONNECT_S = 10.0
 HTTP_OK = 200
 HTTP_TOO_LARGE = 413
+CONNECT_TO = "toolcrib.connect_to"
+"""The extension of a request that goes to this address, whatever its name stands for by then."""
+PEER = "toolcrib.peer"
+"""The extension of a response that has the address that it came from."""
 
 
 def bounded_http_client(
     headers: Mapping[str, str], authorizer: "sdk.httpx2.Auth | None" = None
 ) -> "sdk.httpx2.AsyncClient":
-    """A client whose replies are bounded: see `_BoundedTransport`."""
+    """A client whose replies are bounded: see `_BoundedTransport`. Its requests are not."""
     return sdk.httpx2.AsyncClient(
         headers={**headers, "accept-encoding": "identity"},
         auth=authorizer,
         timeout=sdk.httpx2.Timeout(None, connect=CONNECT_S),
-        transport=_BoundedTransport(sdk.httpx2.AsyncHTTPTransport()),
+        transport=_BoundedTransport(sdk.httpx2.AsyncHTTPTransport(limits=sdk.httpx2.Limits())),
     )
 
 
@@ -34,7 +38,8 @@ class _BoundedTransport(sdk.httpx2.AsyncBaseTransport):
         self._inner = inner
 
     async def handle_async_request(self, request: "sdk.httpx2.Request") -> "sdk.httpx2.Response":
-        response = await self._inner.handle_async_request(request)
+        response = await self._inner.handle_async_request(_pinned(request))
+        response.extensions[PEER] = peer = _peer_of(response)
         headers = response.headers
         if headers.get("content-encoding", "identity") != "identity":
             await response.aclose()
@@ -46,10 +51,32 @@ class _BoundedTransport(sdk.httpx2.AsyncBaseTransport):
         body = await _body(response)
         if body is None:
             return _refusal(request, sdk.TOO_LARGE, "its reply is too large")
-        return sdk.httpx2.Response(response.status_code, headers=headers, content=body)
+        return sdk.httpx2.Response(
+            response.status_code, headers=headers, content=body, extensions={PEER: peer}
+        )
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+def _pinned(request: "sdk.httpx2.Request") -> "sdk.httpx2.Request":
+    """The request to the address that it was checked for; as it is without one."""
+    if not (address := request.extensions.get(CONNECT_TO)):
+        return request
+    return sdk.httpx2.Request(
+        request.method,
+        request.url.copy_with(host=address),
+        headers=request.headers,
+        stream=request.stream,
+        extensions={**request.extensions, "sni_hostname": request.url.raw_host.decode()},
+    )
+
+
+def _peer_of(response: "sdk.httpx2.Response") -> str:
+    """The address that a response came from; "" where nobody knows."""
+    stream = response.extensions.get("network_stream")
+    address = stream.get_extra_info("server_addr") if stream else None
+    return str(address[0]) if address else ""
 
 
 async def _body(response: "sdk.httpx2.Response") -> bytes | None:

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple
 from typing import NamedTuple
 
-from toolcrib.sources.mcp.config.environment import references
+from toolcrib.sources.mcp.config.environment import LOADING, references
 from toolcrib.sources.mcp.config.package_runner import CONTAINERS, PACKAGE_RUNNERS, command_name
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, ServerConfig, Transport
 
@@ -58,13 +58,6 @@ _CONTAINER_OPTIONS = frozenset(
     | {"--pull"}
 )
 _CONTAINER_INPUTS = frozenset({"-e", "--env", "-v", "--volume", "--mount"})
-# Variables that decide which code is loaded, or where a package comes from.
-_LOADING = re.compile(
-    r"PATH|LD_.*|DYLD_.*|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP|USERBASE)|RUBY(?:OPT|LIB)"
-    r"|PERL5(?:OPT|LIB|DB)|JAVA_TOOL_OPTIONS|CLASSPATH|BASH_ENV|ENV|SHELL|npm_config_.*|UV_.*|PIP_.*"
-    r"|DOCKER_.*|CONTAINER_HOST",
-    re.IGNORECASE,
-)
 
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -160,8 +153,8 @@ def program_facts(transport: Transport) -> Mapping[str, object]:
     """What says which program runs. Only variables count that decide which code is loaded."""
     if not isinstance(transport, ServerCommand):
         return {"program": transport.kind, "url": transport.url}
-    loading = {name: value for name, value in transport.env.items() if _LOADING.fullmatch(name)}
-    inherited = {n: ours for n, ours in transport.env_from.items() if _LOADING.fullmatch(n)}
+    loading = {name: value for name, value in transport.env.items() if LOADING.fullmatch(name)}
+    inherited = {n: ours for n, ours in transport.env_from.items() if LOADING.fullmatch(n)}
     return {
         "program": program_words((transport.command, *transport.args)),
         "cwd": transport.cwd,

@@ -200,7 +200,9 @@ class McpServers:
             for each in configs
         )
         with suppress(StoreError):  # this is only for cleaning up
-            state.decisions.used(*(each.trust.source for each in sources))
+            trusts = [each.trust for each in sources]
+            every = [name for each in trusts for name in (each.source, each.entry_source)]
+            state.decisions.used(*every)
         return sources
 
     def _source(self, config: ServerConfig, state: InstallState) -> McpSource:

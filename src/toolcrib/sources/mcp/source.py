@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from threading import Lock
 
-from toolcrib.errors import UnknownTool
+from toolcrib.errors import SourceError, UnknownTool
 from toolcrib.model import (
     Call,
     CallContext,
@@ -92,14 +92,23 @@ class McpSource:
         return phase.words() if phase else ""
 
     @property
+    def calls(self) -> tuple[int, int]:
+        """How many calls it serves now, and how many wait."""
+        return self._made.calls if self._made else (0, 0)
+
+    @property
     def is_unknown(self) -> bool:
         """Whether its tools were never listed, as it is configured, and may be."""
         return not self.config.disabled and self._memory.head() is None
 
     @property
     def listing(self) -> bool:
-        """Whether it is about to be listed for the first time, or just being so."""
-        return bool(self._refreshing) and self._memory.head() is None
+        """Whether it is about to be listed for the first time, or just being so.
+
+        One that has failed is not: it is tried again, and its failure is what there is to say.
+        """
+        is_first = self._memory.head() is None and self._memory.failure is None
+        return bool(self._refreshing) and is_first
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -317,10 +326,12 @@ class McpSource:
             failure = str(error)
         seconds = time.monotonic() - self._supervisor.began
         summary = self._summarized()
-        remedy = self._status(listing=False).remedy if failure else ""
+        status = self._status(listing=False)
+        remedy, cut = status.remedy if failure else "", status.cut_words
         if told := self._on_change:
             await asyncio.to_thread(told)
-        return RefreshResult(self.server, summary.tools, seconds, failure, summary.waiting, remedy)
+        found = self.server, summary.tools, seconds, failure, summary.waiting, remedy, cut
+        return RefreshResult(*found)
 
     async def _stop(self) -> None:
         if self._is_up:
@@ -329,6 +340,10 @@ class McpSource:
     async def _log_in(self, show: Callable[[str], None], patience_s: float) -> None:
         from toolcrib.sources.mcp.oauth.login import log_in  # noqa: PLC0415 - loads the SDK
 
+        try:
+            await asyncio.to_thread(self._supervisor.check_entry)
+        except StartFailed as error:
+            raise SourceError(f"{self.server!r} {error}") from None
         await log_in(self.server, self.config.transport, self._logins, show, patience_s)
 
     def _look(self) -> ToolDefinitions:

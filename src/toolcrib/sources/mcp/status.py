@@ -22,6 +22,7 @@ MOST_VARIABLES = 3
 LONGEST_NAME = 60
 OUR_FAILURES = frozenset({"not_started", "not_configured", "needs_login"})
 """Codes of failures that are not the server's doing."""
+SMALLER = "ask its author for fewer tools, or for shorter definitions"
 _PERMANENT = frozenset({"not_started"})
 """Codes of failures that do not go away by trying again."""
 
@@ -42,8 +43,9 @@ class ServerStatus:
     `waiting` is how many of its `tools` wait for review, `flagged` how many have hidden text.
     `starting` says what its start is at, "installing by npx (35 s)"; empty if it does not start.
     `memory_bytes` is what its processes use; None if none runs here, or if that is not known.
-    `listing`: it is being listed for the first time, or soon. `unavailable`: what keeps its tools,
-    or some of them, from being used.
+    `listing`: it is being listed for the first time, or soon; not if that has failed before.
+    `unavailable`: what keeps its tools, or some of them, from being used. `cut`: it lists more
+    tools than were taken.
     """
 
     server: str
@@ -60,6 +62,7 @@ class ServerStatus:
     listing: bool = False
     starting: str = ""
     unavailable: UnavailableServer | None = None
+    cut: bool = False
 
     @classmethod
     def of(
@@ -80,6 +83,7 @@ class ServerStatus:
             waiting=summary.waiting,
             flagged=summary.flagged,
             protocol=summary.protocol,
+            cut=summary.cut,
             start_s=head.start_s if head else 0.0,
             seen=head.fetched if head else 0.0,
             **others,
@@ -121,6 +125,12 @@ class ServerStatus:
         return failure.message if failure else ""
 
     @property
+    def cut_words(self) -> str:
+        """That its list was cut, and where; empty if it was not."""
+        words = f"its list was cut after {self.tools:,} tools, because it is too large"
+        return words if self.cut else ""
+
+    @property
     def _own_failure(self) -> StartFailure | None:
         """The last failure, if only the server's own words explain it."""
         failure = self.failure
@@ -133,7 +143,8 @@ class RefreshResult(NamedTuple):
     """How a refresh of one server went: `error` is empty if it went well.
 
     `seconds` begin with its turn: that others are started first is none of its doing.
-    `waiting` is how many of its tools wait for the operator's review; `remedy` is a command.
+    `waiting` is how many of its tools wait for the operator's review; `remedy` is a command. `cut`
+    says that it lists more tools than were taken.
     """
 
     server: str
@@ -142,6 +153,7 @@ class RefreshResult(NamedTuple):
     error: str = ""
     waiting: int = 0
     remedy: str = ""
+    cut: str = ""
 
 
 def why_unavailable(
@@ -175,8 +187,11 @@ def _of_listing(config: ServerConfig, status: ServerStatus) -> UnavailableServer
     if status.waiting:
         some = status.waiting < status.tools
         tools = f"{status.waiting} of its tools wait" if some else "its tools wait"
-        reason = f"{tools} for the user's review"
+        more = f"; {status.cut_words}" if status.cut else ""
+        reason = f"{tools} for the user's review{more}"
         return _because(config, "unreviewed", reason, "run `toolcrib review {server}`")
+    if status.cut:
+        return _because(config, "cut", status.cut_words, SMALLER)
     return None
 
 

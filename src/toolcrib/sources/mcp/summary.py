@@ -38,7 +38,7 @@ class ListingSummary:
     `waiting` is how many of its `tools` wait for review, `flagged` how many have hidden text.
     `held`: a decision could make more of them usable. `problem` is why nothing is approved,
     `problems` what is wrong with some tools. `offers` are the kinds of resources and prompts that
-    may be shown. `protocol` is the revision that the server speaks.
+    may be shown. `protocol` is the revision that the server speaks. `cut`: it lists more tools.
     """
 
     stamp: str = ""
@@ -50,6 +50,7 @@ class ListingSummary:
     problems: tuple[str, ...] = ()
     offers: frozenset[str] = frozenset()
     protocol: str = ""
+    cut: bool = False
 
     @classmethod
     def of(
@@ -73,6 +74,7 @@ class ListingSummary:
             problems=definitions.problems,
             offers=frozenset(kind for kind, every in offers if every),
             protocol=known.facts.version,
+            cut=not known.listing.complete,
         )
 
     def review_problem(self, server: str) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice, takewhile
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
-from toolcrib.model import Defer, Json, JsonObject, ToolInfo
+from toolcrib.model import Defer, Json, JsonObject, PermissionKind, ToolInfo
 from toolcrib.sources.definition import Definition, clean_tool, permission_from
 from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.identity import ServerIdentity
@@ -91,7 +91,10 @@ def _defined(
         return before
     if judged.approved is None:
         tool = replace(_name_only(config, name, judged), pin=identity.call_pin(judged.pin))
-        return DefinedTool(tool, (), judged)
+        remedy = f"look at it, and let it in: `toolcrib review {config.id} --approve {name!r}`"
+        hidden = f"{', '.join(judged.listed.hidden)}; {remedy}" if judged.flags else ""
+        told = f"MCP server {config.id!r}: tool {name!r} waits for review: hidden in it is {hidden}"
+        return DefinedTool(tool, (told,) if hidden else (), judged)
     reader = _DefinitionReader(config, name, judged.approved)
     pin, flags = _pin_and_flags(judged, judged.approved)
     tool = clean_tool(reader.tool(), identity.call_pin(pin), flags)
@@ -126,11 +129,25 @@ def _name_only(config: ServerConfig, name: str, judged: ToolJudgement) -> ToolIn
         source="mcp",
         source_id=config.prefix or config.id,
         named_by="operator",
-        permission_kind=permission_from({}, believed=False, override=config.permission_of(name)),
+        permission_kind=_kind(config, name, {}, believed=False),
         enabled=config.enables(name),
         parameters=ANY_OBJECT,
         flags=judged.flags,
     )
+
+
+def _kind(
+    config: ServerConfig, name: str, annotations: JsonObject, *, believed: bool
+) -> PermissionKind:
+    """What the operator says, else the server. A file that others write can only raise the kind."""
+    said, ours = (
+        permission_from(annotations, believed=believed, name=name),
+        config.permission_of(name),
+    )
+    if ours is None or config.is_own:
+        return ours or said
+    order: tuple[PermissionKind, ...] = get_args(PermissionKind)
+    return max((said, ours), key=order.index)
 
 
 class _DefinitionReader:
@@ -155,11 +172,8 @@ class _DefinitionReader:
             source_id=config.prefix or config.id,
             named_by="operator",
             approval="ask" if config.permission_of(self._name) == "dangerous" else None,
-            permission_kind=permission_from(
-                annotations,
-                believed=config.believe_annotations,
-                override=config.permission_of(self._name),
-                name=self._name,
+            permission_kind=_kind(
+                config, self._name, annotations, believed=config.believe_annotations
             ),
             enabled=config.enables(self._name),
             title=_text(self._raw.get("title") or annotations.get("title"), LONGEST_TITLE),

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from toolcrib.errors import StoreError
+from toolcrib.model import JsonObject
 from toolcrib.sources.definition import Definition, read_definition
 from toolcrib.sources.mcp.config.secret_values import masked_entry
 from toolcrib.sources.mcp.config.server import ServerConfig
@@ -61,6 +62,15 @@ class ServerJudgement:
 
 
 NOTHING = ServerJudgement()
+ENTRY = "entry"
+"""The kind of the sources under which it is filed whether an entry of others may be started."""
+
+
+class EntryJudgement(NamedTuple):
+    """An entry that waits for a yes, or got a no; with how the server was `approved` before."""
+
+    status: ReviewStatus
+    approved: str | None
 
 
 class ServerTrust:
@@ -73,6 +83,8 @@ class ServerTrust:
         self, config: ServerConfig, decisions: DecisionStore, identity: ServerIdentity
     ) -> None:
         self.source = f"mcp:{config.id}#{identity.hash}"
+        self.entry_source = f"{ENTRY}:{config.id}#{identity.entry}"
+        self._is_own = config.is_own
         self.identity = identity
         self._formers = [
             f"mcp:{config.id}#{each}"
@@ -80,7 +92,11 @@ class ServerTrust:
             if each not in ("", identity.hash)
         ]
         self._policy = config.trust
-        self._transport = config.transport
+        about = {"tool_prefix": config.prefix, "description": config.description}
+        self._entry: JsonObject = {
+            **masked_entry(config.transport),
+            **{key: text for key, text in about.items() if text},
+        }
         self._decisions = decisions
 
     def mark(self) -> str:
@@ -146,6 +162,31 @@ class ServerTrust:
                 self._decisions.configured(self.source, self.entry)
         return judgement
 
+    def may_start(self) -> bool:
+        """Whether the server may be started: its entry is our own, or the operator has said yes.
+
+        Who approved a tool of the very entry has said yes to that. Raises `StoreError`.
+        """
+        if self._is_own:
+            return True
+        self._inherit()
+        said = self._decisions.of(self.entry_source).get("")
+        tools = self._decisions.of(self.source).values()
+        return bool(said.approved) if said else any(each.approved for each in tools)
+
+    def judge_entry(self) -> EntryJudgement | None:
+        """The entry for the review; None where the server may be started."""
+        try:
+            if self.may_start():
+                return None
+            was_rejected = "" in self._decisions.of(self.entry_source)
+            before = self._decisions.elsewhere(self.entry_source).get("")
+        except StoreError:  # the judgement of its tools says what is wrong
+            return EntryJudgement("unreviewed", None)
+        approved = before.definition if before else self.approved_entry()
+        changed: ReviewStatus = "unreviewed" if approved is None else "changed"
+        return EntryJudgement("rejected" if was_rejected else changed, approved)
+
     @property
     def is_open(self) -> bool:
         return self._policy == "open"
@@ -161,7 +202,7 @@ class ServerTrust:
     @property
     def entry(self) -> str:
         """How it is configured now, without secrets, as JSON."""
-        return canonical_json(masked_entry(self._transport))
+        return canonical_json(self._entry)
 
     def _listed(
         self, known: KnownServer, before: ServerJudgement
@@ -186,14 +227,20 @@ class ServerTrust:
         renewed = replace(definition, config_hash=self.identity.hash)
         return row._replace(pin=renewed.pin, definition=renewed.written())
 
+    def _inherit(self) -> None:
+        """Go on with what was decided of the same entry under an older identity."""
+        for former in self._formers:
+            self._decisions.inherit(self.source, former, self._renewed)
+
     def _decided(
         self, listed: "Mapping[str, ToolJudgement | _ListedTool]"
     ) -> Mapping[str, ToolDecisions]:
         """What is decided about these tools. A first list may be approved here."""
-        for former in self._formers:
-            self._decisions.inherit(self.source, former, self._renewed)
+        self._inherit()
         decided = self._decisions.of(self.source)
         if not listed or self._policy == "strict" or self._decisions.is_known(self.source):
+            return decided
+        if not self.may_start():  # what is known was listed by another entry
             return decided
         clean = {name: one for name, one in listed.items() if not one.flags}
         pinned = {name: (one.pin, one.listed.written()) for name, one in clean.items()}

@@ -21,7 +21,7 @@ _REFUSED: Mapping[type[psycopg.Error], str] = {
     errors.IdleInTransactionSessionTimeout: "this process was stopped for too long; try again",
     errors.SerializationFailure: "another process was writing; try again",
     errors.DeadlockDetected: "another process was writing; try again",
-    errors.InsufficientPrivilege: "the role lacks a right; grant it as docs/guide/postgres.md says",
+    errors.InsufficientPrivilege: "the role lacks a right: grant it, see `toolcrib help postgres`",
     errors.UndefinedTable: "a table is missing; run `toolcrib db migrate`",
     errors.UndefinedColumn: "a column is missing; run `toolcrib db migrate`",
     errors.DataError: "it takes no text with a NUL character; leave that out",
@@ -31,7 +31,7 @@ _REFUSED: Mapping[type[psycopg.Error], str] = {
 _NOT_LET_IN: Mapping[str, str] = {
     "password": "the password is missing or wrong; set it where `store_password_env` says",
     "pg_hba.conf": "the server lets nobody in from here by this role; see its pg_hba.conf",
-    "does not exist": "create the role and the database as docs/guide/postgres.md says",
+    "does not exist": "create the role and the database as `toolcrib help postgres` says",
 }
 
 

@@ -1,11 +1,12 @@
 """All stores of one tenant in a database, and the database of a process that shares it."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import RLock
 from typing import NamedTuple, TypeVar, cast
 
-from toolcrib.errors import StoreError
+from toolcrib.errors import StoreAway, StoreError
 from toolcrib.store.events import Retention
 from toolcrib.store.postgres.catalog import PostgresCatalog
 from toolcrib.store.postgres.database import Database
@@ -35,7 +36,8 @@ class SharedDatabase:
     """A database that is up to date, for all tenants of a process. Raises `StoreError`."""
 
     def __init__(self, database: Database) -> None:
-        check_migrated(database)
+        with suppress(StoreAway):  # whoever needs it hears of it, and it may be back by then
+            check_migrated(database)
         self.database = database
         self.tenants = TenantRegistry(database)
         self.listener = ChangeListener(database, self.tenants)

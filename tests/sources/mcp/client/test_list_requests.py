@@ -8,7 +8,8 @@ from toolcrib.sources.mcp.client import list_requests
 from toolcrib.sources.mcp.client.list_requests import ListAllowance
 
 
-def test_large_pages_without_end_are_cut_by_their_sum(shop):
+def test_large_pages_without_end_are_cut_by_their_sum(shop, monkeypatch):
+    monkeypatch.setattr(list_requests, "LARGEST_LISTING", 12 * 1024 * 1024)
     source = shop.listed(fake("flood"))
     known = source._memory.known.listing
     assert not known.complete

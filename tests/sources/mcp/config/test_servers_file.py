@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -32,7 +33,9 @@ def test_a_command_and_an_address_are_read_as_clients_write_them(read):
     )
     assert found.problems == ()
     git, docs, bare = found.servers
-    assert git == ServerConfig("git", ServerCommand("uvx", ("mcp-server-git",), {"A": "1"}))
+    assert replace(git, is_own=True) == ServerConfig(
+        "git", ServerCommand("uvx", ("mcp-server-git",), {"A": "1"})
+    )
     assert docs.transport == ServerAddress("https://example.org/mcp", {"X": "${T}"})
     assert bare.transport == ServerAddress("http://localhost:1/mcp")
 
@@ -56,7 +59,7 @@ def test_our_own_keys(read, tmp_path):
                 "permission": {"delete_*": "dangerous", "*": "network"},
                 "defer": "always",
                 "always_load": ["search"],
-                "trust": "open",
+                "trust": "strict",
                 "believe_annotations": False,
             }
         }
@@ -64,7 +67,7 @@ def test_our_own_keys(read, tmp_path):
     assert isinstance(server.transport, ServerCommand)
     assert server.transport.cwd == str(tmp_path / "work")
     assert server.transport.env_from == {"TOKEN": "TOKEN"}
-    assert (server.prefix, server.disabled, server.trust) == ("gh", True, "open")
+    assert (server.prefix, server.disabled, server.trust) == ("gh", True, "strict")
     assert not server.believe_annotations
     assert (server.idle_timeout_s, server.start_timeout_s, server.call_timeout_s) == (5, 6.5, 7)
     assert server.permission_of("delete_repo") == "dangerous"
@@ -74,6 +77,25 @@ def test_our_own_keys(read, tmp_path):
         True,
         False,
     )
+
+
+def test_a_server_elsewhere_gets_more_calls_at_once(read):
+    near, far, set_so = read(
+        {
+            "near": {"command": "x"},
+            "far": {"url": "https://far.example/mcp"},
+            "set": {"command": "x", "calls_at_once": 1, "calls_waiting": 2},
+        }
+    ).servers
+    assert near.calls_at_once < far.calls_at_once
+    assert (set_so.calls_at_once, set_so.calls_waiting) == (1, 2)
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, True, "8"])
+def test_a_count_that_is_none_is_a_problem(read, value):
+    found = read({"a": {"command": "x", "calls_at_once": value}})
+    assert "'calls_at_once' has to be a whole number above 0" in found.problems[0]
+    assert found.servers[0].calls_at_once == ServerCommand.CALLS_AT_ONCE
 
 
 def test_always_load_true_means_every_tool_and_env_from_may_rename(read):
@@ -131,8 +153,20 @@ def test_a_server_that_cannot_be_used_costs_no_other(read, server, words):
 )
 def test_a_value_that_does_not_fit_is_a_problem_and_leaves_the_default(read, key, value):
     found = read({"a": {"command": "x", key: value}})
-    assert found.servers == (ServerConfig("a", ServerCommand("x")),)
+    assert found.servers == (ServerConfig("a", ServerCommand("x"), is_own=False),)
     assert f"{key!r} has to be" in found.problems[0]
+
+
+def test_a_file_of_others_makes_nothing_more_open(read):
+    keys = {"trust": "open", "sampling": True, "elicitation": False, "believe_annotations": False}
+    found = read({"a": {"command": "x", **keys}, "b": {"command": "x", "trust": "strict"}})
+    first, second = found.servers
+    assert (first.trust, first.sampling, second.trust) == ("pinned", False, "strict")
+    assert not first.elicitation
+    assert not first.believe_annotations
+    assert "'a'" in found.problems[0]
+    assert "`trust: open` and `sampling` do not count" in found.problems[0]
+    assert "`toolcrib import`" in found.problems[0]
 
 
 def test_broken_json_names_file_and_line_and_costs_no_other_file(tmp_path):

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.sources.mcp.faking import fake
 from tests.waiting import HANG_S, until_async
 from toolcrib.sources.mcp.lifecycle.server_loop import CallSlots, ServerLoop
 
@@ -100,7 +101,7 @@ def slots_used(*steps: float, idle_s: float = 10.0) -> list[float]:
             super()._run_once()
 
     async def run() -> None:
-        slots = CallSlots(lambda: found.append(loop.time()), lambda: idle_s)
+        slots = CallSlots(fake(), lambda: found.append(loop.time()), lambda: idle_s)
         for at in steps:
             await asyncio.sleep(at - loop.time())
             await slots.enter()
@@ -124,7 +125,7 @@ def test_a_slot_that_is_taken_keeps_a_server_from_being_idle():
     found: list[str] = []
 
     async def run() -> None:
-        slots = CallSlots(lambda: found.append("idle"), lambda: 0.01)
+        slots = CallSlots(fake(), lambda: found.append("idle"), lambda: 0.01)
         slots.restart_idle_timer()
         await slots.enter()
         await asyncio.sleep(0.05)
@@ -141,7 +142,7 @@ def test_another_time_of_idleness_counts_from_the_next_call_on():
 
     async def run() -> None:
         nonlocal idle_s
-        slots = CallSlots(lambda: found.append("idle"), lambda: idle_s)
+        slots = CallSlots(fake(), lambda: found.append("idle"), lambda: idle_s)
         slots.restart_idle_timer()
         idle_s = 0.01
         slots.restart_idle_timer()

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from tests.sources.mcp.conftest import acall, call
-from tests.sources.mcp.faking import error, stores_in, text
+from tests.sources.mcp.faking import error, own_file, stores_in, text
 from tests.sources.mcp.oauth_server import Guarded, guarded
 from tests.waiting import HANG_S, until
 from toolcrib import Crib, Settings
@@ -24,7 +24,7 @@ class Desk:
     """One operator: a file with one server, and a state folder."""
 
     def __init__(self, folder: Path, guarded: Guarded) -> None:
-        self.file = folder / "mcp.json"
+        self.file = own_file()
         self.state = folder / "state"
         self.guarded = guarded
         self.authority = guarded.authority
@@ -320,7 +320,7 @@ def test_calls_do_not_wait_for_each_other(desk: Desk):
     ],
 )
 def test_what_cannot_be_logged_in_to_says_why(tmp_path: Path, config: Any, words: str):
-    file = tmp_path / "mcp.json"
+    file = own_file()
     file.write_text(json.dumps({"mcpServers": {"far": config}}))
     servers = McpServers.open([file], stores_in(tmp_path / "state"))
     try:

@@ -19,7 +19,7 @@ from toolcrib.errors import ConfigError
 from toolcrib.sources.mcp import ServerCommand, ServerConfig, read_servers, read_table
 from toolcrib.sources.mcp.config.server import Isolation
 from toolcrib.sources.mcp.identity import config_hash, program_hash
-from toolcrib.sources.mcp.transport.isolation import launch_plan
+from toolcrib.sources.mcp.transport.isolation import exposed_secrets, launch_plan
 
 LOOK = """
 import json, os, socket, sys
@@ -283,3 +283,19 @@ def test_a_box_is_for_commands_and_another_box_is_another_configuration(tmp_path
     boxed = replace(plain, isolation=Isolation("bwrap"))
     assert config_hash(plain, key) != config_hash(boxed, key)
     assert program_hash(plain, key) == program_hash(boxed, key)
+
+
+@pytest.mark.parametrize("tool", ["bwrap", "docker"])
+def test_files_with_secrets_in_a_folder_that_is_handed_in_are_named(tmp_path: Path, tool: Any):
+    script = tmp_path / "app" / "server.py"
+    script.parent.mkdir()
+    script.write_text("")
+    command = ServerCommand("python3", (str(script),), isolation=Isolation(tool))
+    assert exposed_secrets(command) == []
+    for name in (".env", ".env.local", "tls.pem", "notes.md"):
+        (script.parent / name).write_text("x")
+    found = [Path(each).name for each in exposed_secrets(command)]
+    assert found == [".env", ".env.local", "tls.pem"]
+    assert exposed_secrets(replace(command, isolation=None)) == ()
+    asked_for = Isolation(tool, ((str(script.parent), "ro"),))
+    assert exposed_secrets(replace(command, isolation=asked_for)) == []

@@ -30,7 +30,7 @@ def old(base, path="/sse", **headers):
 
 def test_an_old_server_is_listed_and_called_in_its_own_era(shop, base):
     source = shop.listed(old(base))
-    assert [tool.name for tool in source.capabilities()] == ["echo", "large", "who"]
+    assert [tool.name for tool in source.capabilities()] == ["echo", "large", "meet", "who"]
     assert source.status().protocol < "2026"
     assert source.status().transport == "sse"
     assert text(call(source, "echo", text="hi")) == "hi"

@@ -1,10 +1,11 @@
 import asyncio
 import resource
+from dataclasses import replace
 
 import httpx2
 import pytest
 
-from tests.sources.mcp.conftest import TOKEN, call
+from tests.sources.mcp.conftest import TOKEN, acall, call
 from tests.sources.mcp.faking import error, text, within_s
 from tests.waiting import HANG_S
 from toolcrib.model import Call, CallContext, Deadline
@@ -27,7 +28,7 @@ def token(monkeypatch):
 
 def test_a_server_elsewhere_is_listed_and_called(shop, base):
     source = shop.listed(far(base))
-    assert [tool.name for tool in source.capabilities()] == ["echo", "large", "who"]
+    assert [tool.name for tool in source.capabilities()] == ["echo", "large", "meet", "who"]
     assert source.status().protocol == "2026-07-28"
     assert text(call(source, "echo", text="hi")) == "hi"
     assert source.status().transport == "http"
@@ -63,6 +64,16 @@ def test_the_stream_says_whom_a_question_is_for(base):
     assert asyncio.run(ask_both()) == [
         f"{name}: {name} to [\"MCP server 'far' asks: {name}\"]" for name in ("ann", "bob")
     ]
+
+
+def test_so_many_calls_are_under_way_at_once_as_its_entry_says(shop, base):
+    source = shop.listed(replace(far(base), calls_at_once=ServerAddress.CALLS_AT_ONCE))
+
+    async def meet():
+        calls = (acall(source, "meet", count=110) for _ in range(110))
+        return await asyncio.gather(*calls)
+
+    assert [text(each) for each in asyncio.run(meet())] == ["met"] * 110
 
 
 def test_who_is_not_let_in_needs_a_login(shop, base):

@@ -142,8 +142,11 @@ class Connection:
         try:
             return outcome_of(await self._result(request, context), self._config.id)
         except Exception as error:  # noqa: BLE001 - whatever it is, the request was sent
-            return self._refused(_first(error)) or failed_outcome(
-                _first(error), self._config.id, await self._last_words(), self._endpoint.redactor
+            first = _first(error)
+            if isinstance(first, TimeoutError):
+                first = TimeoutError(context.deadline.passed)
+            return self._refused(first) or failed_outcome(
+                first, self._config.id, await self._last_words(), self._endpoint.redactor
             )
         finally:
             questions.close()

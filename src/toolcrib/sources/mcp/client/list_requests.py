@@ -12,11 +12,11 @@ from toolcrib.model import JsonObject
 from toolcrib.sources.mcp import sdk
 from toolcrib.sources.mcp.listing import OfferKind, ServerListing
 from toolcrib.sources.mcp.sanitize import TooLarge, measured_json
-from toolcrib.sources.mcp.transport.tap import MOST_TOOLS, Tap
+from toolcrib.sources.mcp.transport.tap import Tap
 
-MOST_PAGES = 100
+MOST_PAGES = 1_000  # of cursors without end; all pages have the time of one listing
 MOST_OFFERS = 2_000
-LARGEST_LISTING = 12 * 1024 * 1024  # all pages and kinds together; the cache takes a little more
+LARGEST_LISTING = 64 * 1024 * 1024  # all pages and kinds together; the cache takes a little more
 LARGE = 256 * 1024  # a listing that is larger waits for one of the slots for large ones
 LARGEST_TOOL = 1024 * 1024
 LARGEST_OFFER = 64 * 1024
@@ -62,7 +62,7 @@ async def list_all(client: sdk.Client, tap: Tap, large: asyncio.Semaphore) -> Se
     pages = partial(_tools, client.session), lambda: tap.take_page("tools")
     allowance = ListAllowance(large)
     try:
-        tools, complete = await _all_pages(*pages, MOST_TOOLS, LARGEST_TOOL, allowance)
+        tools, complete = await _all_pages(*pages, None, LARGEST_TOOL, allowance)
         return ServerListing(tools, complete, await _offers(client, tap, allowance))
     finally:
         allowance.leave()
@@ -104,7 +104,7 @@ async def _offers_of_kind(
 async def _all_pages(
     ask: PageRequest,
     take: Callable[[], tuple[JsonObject, ...]],
-    most: int,
+    most: int | None,
     largest: int,
     allowance: ListAllowance,
 ) -> tuple[tuple[JsonObject, ...], bool]:
@@ -118,7 +118,7 @@ async def _all_pages(
         if not await allowance.take(size):
             break
         found += page
-        if len(found) > most or cursor in seen:
+        if (most and len(found) > most) or cursor in seen:
             break
         if cursor is None:
             return tuple(found), True

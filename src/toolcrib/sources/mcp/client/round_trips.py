@@ -60,6 +60,7 @@ async def run_request(
     """The server's result, after all the input that it wants. Raises `InputUnanswered`."""
 
     def on_progress(done: float, total: float | None, message: str) -> None:
+        context.deadline.renew()
         context.progress(done, total, short_line(message, LONGEST_PROGRESS))
 
     inputs = _Inputs({}, frozenset())
@@ -162,7 +163,7 @@ def failed_outcome(
     names the client capabilities that it needs.
     """
     code, phase, retryable, effect = _kind(error)
-    text = (redactor or Redactor()).text(str(error))
+    text = (redactor or Redactor()).text(str(error) or type(error).__name__)
     message = short_line(f"MCP server {server!r}: {text}. {last_words}", LONGEST_ERROR)
     meta: dict[str, Json] = {}
     if isinstance(error, sdk.MCPError) and code == "server_error":

@@ -15,6 +15,13 @@ from toolcrib.sources.mcp.config.package_runner import package_runner
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, Transport
 
 _REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
+# Variables that decide which code is loaded, or where a package comes from.
+LOADING = re.compile(
+    r"PATH|LD_.*|DYLD_.*|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP|USERBASE)|RUBY(?:OPT|LIB)"
+    r"|PERL5(?:OPT|LIB|DB)|JAVA_TOOL_OPTIONS|CLASSPATH|BASH_ENV|ENV|SHELL|npm_config_.*|UV_.*|PIP_.*"
+    r"|DOCKER_.*|CONTAINER_HOST",
+    re.IGNORECASE,
+)
 ALLOWED = frozenset(
     {"HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ"}
     | {"USER", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"}

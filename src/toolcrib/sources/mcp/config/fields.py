@@ -31,6 +31,9 @@ class Fields:
     def seconds(self, key: str, default: float) -> float:
         return self._read(key, _seconds, default, "a number of seconds above 0")
 
+    def count(self, key: str, default: int) -> int:
+        return self._read(key, _count, default, "a whole number above 0")
+
     def texts(self, key: str) -> tuple[str, ...]:
         return self._read(key, _texts, (), "a list of texts")
 
@@ -96,6 +99,10 @@ def _seconds(value: Json) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 < value <= LONGEST_S else None
+
+
+def _count(value: Json) -> int | None:
+    return value if isinstance(value, int) and value > 0 and value is not True else None
 
 
 def _texts(value: Json) -> tuple[str, ...] | None:

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from toolcrib.model import Json, JsonObject
 from toolcrib.sources.mcp.config.environment import (
+    LOADING,
     expand,
     expand_all,
     inherited_variables,
@@ -214,4 +215,11 @@ def _address(address: ServerAddress) -> JsonObject:
 
 
 def _masked(values: Mapping[str, str]) -> dict[str, Json]:
-    return {name: " ".join(references([value])) or REDACTED for name, value in values.items()}
+    """Without values, except for those that decide which code is loaded and hold no secret."""
+    return {name: _masked_value(name, value) for name, value in values.items()}
+
+
+def _masked_value(name: str, value: str) -> str:
+    if LOADING.fullmatch(name) and not ("://" in value or _SECRET_NAME.search(_snake(name))):
+        return value
+    return " ".join(references([value])) or REDACTED

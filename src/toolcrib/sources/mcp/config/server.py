@@ -40,6 +40,7 @@ class ServerCommand:
     env_from: Mapping[str, str] = field(default_factory=dict[str, str])
     cwd: str | None = None
     isolation: Isolation | None = None
+    CALLS_AT_ONCE: ClassVar = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class ServerAddress:
     """
 
     HTTP_TYPES: ClassVar = ("http", "streamable-http", "streamableHttp", "streamable_http")
+    CALLS_AT_ONCE: ClassVar = 128
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -107,9 +109,10 @@ class ServerConfig:
     | `enabled_tools` | patterns; None is all tools, an empty tuple is none |
     | `disabled_tools` | patterns, applied after `enabled_tools` |
     | `install_timeout_s` | for a package runner such as npx; `start_timeout_s` begins after that |
+    | `calls_at_once`, `calls_waiting` | of more calls those wait, and more than these are refused |
     | `inherits` | the variables of ours that all servers are given, where they are set |
     | `description` | by it the server is found while its tools are unavailable |
-    | `is_own` | it stands in our own file, or in the program that uses us |
+    | `is_own` | it stands in our own file, or in the program that uses us; in no other file |
     """
 
     id: str
@@ -119,7 +122,9 @@ class ServerConfig:
     idle_timeout_s: float = 300.0
     start_timeout_s: float = 60.0
     install_timeout_s: float = 600.0
-    call_timeout_s: float = 60.0
+    call_timeout_s: float = 300.0
+    calls_at_once: int = ServerCommand.CALLS_AT_ONCE
+    calls_waiting: int = 256
     permission: tuple[tuple[str, PermissionKind], ...] = ()
     defer: Defer | None = None
     always_load: tuple[str, ...] = ()
@@ -131,7 +136,7 @@ class ServerConfig:
     enabled_tools: tuple[str, ...] | None = None
     disabled_tools: tuple[str, ...] = ()
     description: str = ""
-    is_own: bool = False
+    is_own: bool = True
 
     def enables(self, tool: str) -> bool:
         """Whether the operator lets the tool be found and called at all."""

@@ -28,7 +28,7 @@ LAST_PORT = 65_535
 ENTRY_KEYS = frozenset(
     {"type", "command", "args", "env", "cwd", "url", "headers", "disabled"}
     | {"tool_prefix", "idle_timeout_s", "start_timeout_s", "install_timeout_s", "call_timeout_s"}
-    | {"env_from"}
+    | {"env_from", "calls_at_once", "calls_waiting"}
     | {"permission", "defer", "always_load", "trust", "oauth", "elicitation", "sampling"}
     | {"enabled_tools", "disabled_tools", "believe_annotations", "description"}
     | {"isolation", "isolation_paths", "isolation_network", "isolation_image"}
@@ -41,6 +41,10 @@ FOREIGN_KEYS = frozenset(
 )
 
 _DEFAULTS = ServerConfig("", ServerCommand(""))
+_NOT_OURS = (
+    "`trust: open` and `sampling` do not count in a file that others may write;"
+    " `toolcrib import` takes the server over"
+)
 
 
 class ServerEntry(TypedDict, total=False):
@@ -60,6 +64,8 @@ class ServerEntry(TypedDict, total=False):
     start_timeout_s: float
     install_timeout_s: float
     call_timeout_s: float
+    calls_at_once: int
+    calls_waiting: int
     permission: Mapping[str, PermissionKind]
     defer: str
     always_load: bool | Sequence[str]
@@ -84,6 +90,11 @@ def read_entry(id: str, fields: Fields, folder: Path, *, is_own: bool) -> Server
     if transport is None:
         return None
     switches = read_switches(fields, Switches())
+    trust: TrustPolicy = fields.choice("trust", TrustPolicy, _DEFAULTS.trust)
+    sampling = fields.flag("sampling", default=_DEFAULTS.sampling)
+    if not is_own and (trust == "open" or sampling):
+        fields.problem(_NOT_OURS)
+        trust, sampling = _DEFAULTS.trust if trust == "open" else trust, False
     return ServerConfig(
         id=id,
         transport=transport,
@@ -93,15 +104,17 @@ def read_entry(id: str, fields: Fields, folder: Path, *, is_own: bool) -> Server
         start_timeout_s=fields.seconds("start_timeout_s", _DEFAULTS.start_timeout_s),
         install_timeout_s=fields.seconds("install_timeout_s", _DEFAULTS.install_timeout_s),
         call_timeout_s=fields.seconds("call_timeout_s", _DEFAULTS.call_timeout_s),
+        calls_at_once=fields.count("calls_at_once", transport.CALLS_AT_ONCE),
+        calls_waiting=fields.count("calls_waiting", _DEFAULTS.calls_waiting),
         permission=fields.custom("permission", _permission, (), "an object of permission kinds"),
         defer=fields.choice("defer", Defer, None),
         always_load=fields.custom("always_load", read_patterns, (), "true or a list of tool names"),
-        trust=fields.choice("trust", TrustPolicy, _DEFAULTS.trust),
+        trust=trust,
         believe_annotations=fields.flag(
             "believe_annotations", default=_DEFAULTS.believe_annotations
         ),
         elicitation=fields.flag("elicitation", default=_DEFAULTS.elicitation),
-        sampling=fields.flag("sampling", default=_DEFAULTS.sampling),
+        sampling=sampling,
         description=fields.text("description"),
         enabled_tools=switches.enabled_tools,
         disabled_tools=switches.disabled_tools,

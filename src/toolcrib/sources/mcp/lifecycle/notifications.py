@@ -21,7 +21,7 @@ from toolcrib.sources.mcp.outcome import StartFailed
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.client.connection import Connection
 
-LIST_TIMEOUT_S = 15.0
+LIST_TIMEOUT_S = 60.0
 RELIST_AFTER_S = 1.0
 RELIST_RARELY_S = 60.0
 REVIEW_EVERY_S = 2.0

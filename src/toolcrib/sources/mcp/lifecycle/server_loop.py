@@ -10,14 +10,13 @@ from contextlib import asynccontextmanager, contextmanager
 from weakref import WeakValueDictionary
 
 from toolcrib.model import CallContext, InputRequest, JsonObject, log_nowhere
+from toolcrib.sources.mcp.config.server import ServerConfig
 from toolcrib.sources.mcp.outcome import StartFailed
 from toolcrib.system import BackgroundLoop
 
 MOST_STARTS = 4
 MOST_INSTALLS = 4
 MOST_LARGE_LISTS = 4
-MOST_CALLS = 8
-MOST_WAITING_CALLS = 64
 LAST_ANSWERS_S = 1.0
 
 
@@ -102,13 +101,17 @@ class ServerLoop(BackgroundLoop):
 class CallSlots:
     """How many calls one server serves at once. `taken` counts those that wait for a slot too.
 
-    `on_idle` is called when the server was unused for `idle_s` seconds. Requests are under way from
-    before a slot is asked for until there is an answer.
+    `config` says how many are served, and how many wait. `on_idle` is called when the server was
+    unused for `idle_s` seconds. Requests are under way from before a slot is asked for until there
+    is an answer.
     """
 
-    def __init__(self, on_idle: Callable[[], None], idle_s: Callable[[], float]) -> None:
+    def __init__(
+        self, config: ServerConfig, on_idle: Callable[[], None], idle_s: Callable[[], float]
+    ) -> None:
         self.taken = 0
-        self._free = asyncio.Semaphore(MOST_CALLS)
+        self._config = config
+        self._free = asyncio.Semaphore(config.calls_at_once)
         self._on_idle = on_idle
         self._idle_s = idle_s
         self._idle_timer: asyncio.TimerHandle | None = None
@@ -134,14 +137,23 @@ class CallSlots:
         await self._unused.wait()
 
     @property
+    def counts(self) -> tuple[int, int]:
+        """How many calls run, and how many wait."""
+        running = min(self.taken, self._config.calls_at_once)
+        return running, self.taken - running
+
+    @property
     def is_free(self) -> bool:
         """Whether there is a slot now, so that `enter` waits for nothing."""
         return not self._free.locked()
 
     async def enter(self) -> None:
         """Wait for a slot. Raises `StartFailed` if too many calls wait."""
-        if self.taken >= MOST_CALLS + MOST_WAITING_CALLS:
-            raise StartFailed("overloaded", "has too many calls waiting; call again later")
+        running, waiting = self.counts
+        if waiting >= self._config.calls_waiting:
+            problem = f"has {running} calls running and {waiting} waiting; call again later"
+            remedy = "or allow more by `calls_at_once` and `calls_waiting` in its entry"
+            raise StartFailed("overloaded", f"{problem}, {remedy}")
         self.taken += 1
         try:
             await self._free.acquire()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
+from toolcrib.errors import StoreError
 from toolcrib.model import CallContext, Outcome
 from toolcrib.sources.mcp.client.upstream_request import UpstreamRequest
 from toolcrib.sources.mcp.config.server import ServerConfig
@@ -28,12 +29,14 @@ from toolcrib.sources.mcp.lifecycle.server_loop import CallSlots, ServerLoop, on
 from toolcrib.sources.mcp.lifecycle.startup import ServerStart, StartPhase, StartProgress
 from toolcrib.sources.mcp.lifecycle.upstream_spans import UpstreamSpan, start_span
 from toolcrib.sources.mcp.oauth.server_login import ServerLogin
-from toolcrib.sources.mcp.outcome import StartFailed, StartFailure, refusal
+from toolcrib.sources.mcp.outcome import StartDiagnosis, StartFailed, StartFailure, refusal
 
 if TYPE_CHECKING:
     from toolcrib.sources.mcp.client.connection import Connection
 
 NEEDS_LOGIN = "needs_login"
+UNREVIEWED = "unreviewed"
+CALL_LIMIT = "`call_timeout_s` in the entry of its server"
 
 
 class ServerSupervisor:
@@ -56,7 +59,7 @@ class ServerSupervisor:
         self._logins = logins
         self._loop = loop
         self._breaker = Breaker()
-        self._slots = CallSlots(self._stop_if_idle, lambda: self.config.idle_timeout_s)
+        self._slots = CallSlots(config, self._stop_if_idle, lambda: self.config.idle_timeout_s)
         self._start = ServerStart(config, loop, self._new_connection, self._spawn)
         self._freshness = ListingFreshness(memory, self._changed, self._spawn)
         self._watchers = ResourceWatchers()
@@ -112,7 +115,7 @@ class ServerSupervisor:
             with self._slots.under_way():
                 connection, context = await self._ready(context, check)
                 try:
-                    deadline = context.deadline.sooner(self.config.call_timeout_s)
+                    deadline = context.deadline.limited(self.config.call_timeout_s, CALL_LIMIT)
                     context = context.changed(deadline=deadline)
                     outcome = await self._send(connection, request, context)
                 finally:
@@ -203,6 +206,11 @@ class ServerSupervisor:
         return max(self._refreshed_at, self._start.began)
 
     @property
+    def calls(self) -> tuple[int, int]:
+        """How many calls it serves, and how many wait."""
+        return self._slots.counts
+
+    @property
     def pid(self) -> int | None:
         """The process of the server while it runs here."""
         connection = self._connection
@@ -270,12 +278,13 @@ class ServerSupervisor:
             raise StartFailed("disabled", "is switched off", retryable=False)
         if self._tasks:
             await asyncio.wait(self._tasks)  # what is left of the last one
-        self._freshness.begin()
-        self.memory.log.note("starting", aloud=False)
         try:
+            await asyncio.to_thread(self.check_entry)
+            self._freshness.begin()
+            self.memory.log.note("starting", aloud=False)
             connection, introduction = await self._start.reach(self.memory.facts)
         except StartFailed as error:
-            if error.code != NEEDS_LOGIN:  # a server that refuses us is healthy
+            if error.code not in (NEEDS_LOGIN, UNREVIEWED):  # such a server is healthy
                 self._breaker.failed(time.monotonic(), was_up=False)
             self.memory.note(StartFailure(error.code, str(error), time.time(), *error.diagnosis))
             self._changed()
@@ -285,6 +294,18 @@ class ServerSupervisor:
         await asyncio.to_thread(self.memory.keep, introduction, took_s)
         self._connected(connection)
         return connection
+
+    def check_entry(self) -> None:
+        """Raises `StartFailed` unless the operator has said yes to what would be started."""
+        try:
+            if self.memory.trust.may_start():
+                return
+        except StoreError as error:
+            raise StartFailed("store_away", str(error)) from error
+        reason = "its entry is new or has changed, in a file that others may write"
+        why = StartDiagnosis(reason, f"run `toolcrib review {self.config.id}`")
+        message = f"is not started: {reason}; {why.remedy}"
+        raise StartFailed(UNREVIEWED, message, retryable=False, diagnosis=why)
 
     def _connected(self, connection: "Connection") -> None:
         self._connection = connection

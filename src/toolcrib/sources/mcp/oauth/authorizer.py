@@ -12,7 +12,9 @@ a server, and takes what another has stored meanwhile.
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, nullcontext
+from ipaddress import ip_address
 from typing import Final, TypeVar
+from urllib.parse import urlsplit
 
 import httpx2
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
@@ -29,9 +31,11 @@ from pydantic import AnyUrl, BaseModel, ValidationError
 from toolcrib.errors import StoreError
 from toolcrib.model import JsonObject
 from toolcrib.sources.mcp.config.server import OAuth, ServerAddress
+from toolcrib.sources.mcp.http_client import CONNECT_TO, PEER
 from toolcrib.sources.mcp.oauth.server_login import ServerLogin
 from toolcrib.sources.mcp.sanitize import is_plaintext
 from toolcrib.store import Login
+from toolcrib.system import addresses_of, is_public
 from toolcrib.text import Redactor
 
 UNAUTHORIZED: Final = 401
@@ -46,19 +50,22 @@ class Authorizer(httpx2.Auth):
     """The credentials of one connection. It never raises: after an error the refusal stands.
 
     `refused`: the last reply refused us. `error`: why that could not be helped. Unless it `asks`,
-    it only refreshes: no person is asked, no client is registered. A client that `registers` itself
-    is stored with its tokens. `redactor` knows every token that was sent.
+    it only refreshes: no person is asked, no client is registered. A client that registers itself
+    is stored with its tokens. `redactor` knows every token that was sent. To the `issuer` that the
+    operator named, a login may lead wherever that is.
     """
 
     def __init__(
-        self, provider: OAuthClientProvider, file: ServerLogin, *, asks: bool, registers: bool
+        self, provider: OAuthClientProvider, file: ServerLogin, oauth: OAuth, *, asks: bool
     ) -> None:
         self._provider = provider
         self._file = file
         self.redactor = Redactor()
         self._url = provider.context.server_url
         self._asks = asks
-        self._registers = registers
+        self._registers = not oauth.client_id
+        self._named = urlsplit(oauth.issuer).hostname
+        self._peer = ""
         self._stored: OAuthToken | None = None
         self.refused = False
         self.error: Exception | None = None
@@ -78,7 +85,9 @@ class Authorizer(httpx2.Auth):
                 async with alone:
                     outgoing = await anext(flow)
                     while outgoing is not request or pending:
-                        reply = pending.pop() if outgoing is request else (yield _guarded(outgoing))
+                        if outgoing is not request:
+                            outgoing.extensions[CONNECT_TO] = await self.reach(str(outgoing.url))
+                        reply = pending.pop() if outgoing is request else (yield outgoing)
                         outgoing = await flow.asend(reply)
                     await self._store()
             except Exception as error:  # noqa: BLE001 - whatever it is, the server will refuse us
@@ -87,10 +96,39 @@ class Authorizer(httpx2.Auth):
                 await flow.aclose()
             self.redactor.learn(*self._tokens())
             response = yield request
+            self._peer = response.extensions.get(PEER, "")
             self.refused = _is_refusal(response)
             if not self.refused or self.error:
                 return
             refusal = [response]
+
+    async def reach(self, url: str) -> str:
+        """The address to connect to for what the login leads to; "" where any will do.
+
+        Raises `PlaintextUrl` if others could read it, `LocalUrl` if it leads from a server
+        elsewhere to this machine or a private network, and `ValueError` if there is no such host.
+        """
+        host = urlsplit(url).hostname or ""
+        if is_plaintext(url):
+            raise PlaintextUrl(f"{host} would be sent secrets in the clear; it has to use https")
+        if host == self._named or await self._is_local():
+            return ""
+        found = await addresses_of(host)
+        if not all(map(is_public, found)):
+            raise LocalUrl(
+                f"the login leads to {host}, on this machine or a private network, and the server"
+                " is elsewhere; if that is right, name it as `oauth.issuer` in the server's entry"
+            )
+        return str(found[0])
+
+    async def _is_local(self) -> bool:
+        """Whether the server is on this machine or a private network: where it has answered from.
+
+        Before it has, what its name stands for.
+        """
+        host = urlsplit(self._url).hostname or ""
+        found = [ip_address(self._peer)] if self._peer else await addresses_of(host)
+        return not any(map(is_public, found))
 
     async def _as_stored(self) -> bool:
         self.error = None
@@ -180,12 +218,8 @@ class PlaintextUrl(Exception):
     """A secret would be sent over plain http."""
 
 
-def _guarded(request: httpx2.Request) -> httpx2.Request:
-    """A request of the OAuth flow itself. Raises `PlaintextUrl` if others could read it."""
-    if is_plaintext(str(request.url)):
-        host = request.url.host
-        raise PlaintextUrl(f"{host} would be sent secrets in the clear; it has to use https")
-    return request
+class LocalUrl(Exception):
+    """A server elsewhere leads to this machine, or to a private network."""
 
 
 def _is_refusal(response: httpx2.Response) -> bool:
@@ -246,10 +280,10 @@ def silent_authorizer(file: ServerLogin, address: ServerAddress) -> Authorizer:
     """For calls: the stored token and its refresh, or client credentials. It asks no person."""
     url, oauth = address.url, address.oauth or OAuth()
     if oauth.grant == "client_credentials":
-        return Authorizer(_program(file, url, oauth), file, asks=True, registers=False)
+        return Authorizer(_program(file, url, oauth), file, oauth, asks=True)
     metadata = client_metadata(oauth, NO_REDIRECT)
     provider = OAuthClientProvider(url, metadata, LoginStorage(file, url, oauth))
-    return Authorizer(provider, file, asks=False, registers=not oauth.client_id)
+    return Authorizer(provider, file, oauth, asks=False)
 
 
 def login_authorizer(
@@ -263,8 +297,14 @@ def login_authorizer(
     """For `toolcrib login`: `show` sends a person to the page, `wait` returns the redirect."""
     url, oauth = address.url, address.oauth or OAuth()
     metadata, stored = client_metadata(oauth, redirect), LoginStorage(file, url, oauth, redirect)
-    provider = OAuthClientProvider(url, metadata, stored, show, wait)
-    return Authorizer(provider, file, asks=True, registers=not oauth.client_id)
+
+    async def show_checked(page: str) -> None:
+        await authorizer.reach(page)
+        await show(page)
+
+    provider = OAuthClientProvider(url, metadata, stored, show_checked, wait)
+    authorizer = Authorizer(provider, file, oauth, asks=True)
+    return authorizer
 
 
 def client_metadata(oauth: OAuth, redirect: str) -> OAuthClientMetadata:

@@ -15,7 +15,7 @@ from toolcrib.sources.mcp.config.environment import expanded_address
 from toolcrib.sources.mcp.config.secret_values import address_secrets
 from toolcrib.sources.mcp.config.server import ServerAddress, ServerCommand, Transport
 from toolcrib.sources.mcp.http_client import bounded_http_client
-from toolcrib.sources.mcp.oauth.authorizer import Authorizer, PlaintextUrl, login_authorizer
+from toolcrib.sources.mcp.oauth.authorizer import Authorizer, login_authorizer
 from toolcrib.sources.mcp.oauth.callback import LoginDenied, OAuthCallback
 from toolcrib.sources.mcp.oauth.server_login import ServerLogin
 from toolcrib.sources.mcp.sanitize import is_plaintext, short_line
@@ -77,9 +77,6 @@ def _authorizer(
     address: ServerAddress, file: ServerLogin, callback: OAuthCallback, show: Callable[[str], None]
 ) -> Authorizer:
     async def send(page: str) -> None:
-        if is_plaintext(page):
-            host = urlsplit(page).hostname
-            raise PlaintextUrl(f"the login page at {host} has to use https")
         callback.expect(parse_qs(urlsplit(page).query).get("state", [""])[0])
         show(page)
 

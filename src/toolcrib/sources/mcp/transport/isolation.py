@@ -49,6 +49,13 @@ _CERTIFICATES = frozenset(
 """Variables that name certificate files."""
 
 
+_SECRETS = (
+    *(".env*", "*.pem", "*.key", "id_*", "credentials*", "secrets*"),
+    *(".netrc", ".npmrc", ".pypirc", ".git-credentials"),
+)
+"""How files with secrets are called."""
+
+
 class LaunchPlan(NamedTuple):
     """What to start: words, environment, folder; and the command that cleans up, if any."""
 
@@ -73,6 +80,16 @@ def launch_plan(server: str, command: ServerCommand, env: Mapping[str, str]) -> 
     if isolation.tool == "bwrap":
         return _bubble(tool, server, command, isolation, env)
     return _container(tool, server, command, isolation, env)
+
+
+def exposed_secrets(command: ServerCommand) -> Sequence[str]:
+    """Files that by their names have secrets, in the folders of scripts that a sandbox gets."""
+    if command.isolation is None:
+        return ()
+    named = {path for path, _ in command.isolation.paths}
+    given = (Path(each) for each in _scripts(command, str(Path.home())) if each not in named)
+    folders = [each for each in given if each.is_dir()]
+    return [str(path) for each in folders for kind in _SECRETS for path in sorted(each.glob(kind))]
 
 
 def missing_program(command: ServerCommand) -> StartDiagnosis | None:

@@ -22,7 +22,7 @@ from toolcrib.sources.mcp.jsonrpc import plain_reply
 from toolcrib.sources.mcp.transport.pipe_requests import LineSource, LineWriter, PipeRequests
 from toolcrib.text import Redactor
 
-MOST_TOOLS = 5_000
+MOST_PROGRESSING = 5_000
 PROGRESS_EVERY_S = 0.05
 PROGRESS_AT_ONCE = 5
 MOST_LOG_MESSAGES = 100  # each second
@@ -137,7 +137,7 @@ class Tap:
         due = max(self._due.get(token, 0), now - PROGRESS_AT_ONCE * PROGRESS_EVERY_S)
         if due > now:
             return False
-        if len(self._due) > MOST_TOOLS:
+        if len(self._due) > MOST_PROGRESSING:
             self._due.clear()
         self._due[token] = due + PROGRESS_EVERY_S
         return True
@@ -154,7 +154,7 @@ class Tap:
         for key in _LISTS:
             if isinstance(result.get(key), list):
                 listed = cast("list[Any]", result[key])
-                page = self._pages[key] = tuple(filter(_is_object, listed[: MOST_TOOLS + 1]))
+                page = self._pages[key] = tuple(filter(_is_object, listed))
                 modern = "resultType" in result
                 result[key] = _minimal_tools(page, modern) if key == "tools" else []
                 if not isinstance(result.get("nextCursor"), str):
