@@ -110,8 +110,8 @@ class Session:
         revealed. With the style `code`: core, the search tool, `tool_run`. While the catalog stays
         as it is, a reveal changes nothing that stands before it.
         """
-        revealed = () if self.style == "code" else self._reveals.names()
-        own, behind = self._host.of_request(), self._plan.shown_behind_core(revealed)
+        own, plan = self._host.of_request(), self._plan
+        behind = plan.shown_behind_core(() if self.style == "code" else self._reveals.names())
         return (*self.stable_tools(), *(tool for tool in behind if tool.name not in own))
 
     def stable_tools(self) -> tuple[ToolInfo, ...]:
