@@ -319,7 +319,7 @@ def test_a_start_goes_on_after_the_answer_and_tells_how_it_went(asked: Asked):
         if do != "refresh":
             return gateway(do, **more)  # type: ignore[arg-type]
         asyncio.run_coroutine_threadsafe(ends.wait(), loop).result()
-        return [{**result, "error": "", "waiting": 0, "remedy": ""}]
+        return [{**result, "error": "", "waiting": 0, "remedy": "", "cut": ""}]
 
     async def scenario() -> None:
         nonlocal loop
