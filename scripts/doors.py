@@ -43,7 +43,7 @@ class DoorContract(Contract):
     def render_broken_contract(self, check: ContractCheck) -> None:
         for each in cast("list[Trespass]", check.metadata["trespasses"]):
             output.print_error(f"{each.importer}:{each.line} imports {each.imported}", bold=False)
-            output.print(f"    Import the name from {each.door}, and list it in its __all__.")
+            output.print(f"    Import the name from {each.door}, and list it there.")
 
 
 def names_of(modules: object) -> set[str]:

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp import OfferedItem, Offers, RefreshResult, ServerEntry
     from toolcrib.uses import UseHints
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, _ = lazy_names(
         __name__,
         {
             "access": ("Scope",),

@@ -3,12 +3,11 @@
     if TYPE_CHECKING:
         from toolcrib.store.catalog_file import SqliteStore
     else:
-        __getattr__, __dir__ = lazy_names(__name__, {"sqlite": ("SqliteStore",)})
-
-    __all__ = ["SqliteStore"]
+        table = {"sqlite": ("SqliteStore",)}
+        __getattr__, __dir__, __all__ = lazy_names(__name__, table)
 
 Importing such a package costs nothing: whoever wants one name pays for that one alone. A type
-checker reads the imports, the run reads the table, and a test holds both to `__all__`.
+checker reads the imports, the run reads the table, and a test compares them.
 """
 
 import sys
@@ -18,8 +17,8 @@ from importlib import import_module
 
 def lazy_names(
     package: str, homes: Mapping[str, tuple[str, ...]]
-) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """The `__getattr__` and `__dir__` of `package`, whose modules have the names in `homes`."""
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """The `__getattr__`, `__dir__` and `__all__` of a package whose modules have these names."""
     home_of = {name: module for module, names in homes.items() for name in names}
 
     def load(name: str) -> object:
@@ -32,4 +31,4 @@ def lazy_names(
     def names() -> list[str]:
         return sorted({*vars(sys.modules[package]), *home_of})
 
-    return load, names
+    return load, names, sorted(home_of)

@@ -20,6 +20,7 @@ Only the operator's commands come here: a model never changes a client. What a s
 how our own `servers.json` is written, is the business of `toolcrib.sources.mcp`.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from toolcrib.client_config.redaction import diff
     from toolcrib.client_config.shim import shim_command
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "backups": ("Backup", "Backups"),
@@ -50,25 +51,3 @@ else:
             "shim": ("shim_command",),
         },
     )
-
-__all__ = [
-    "CLIENTS",
-    "Backup",
-    "Backups",
-    "ChangePlan",
-    "Client",
-    "ClientDocument",
-    "ClientFile",
-    "UndoPlan",
-    "apply_plan",
-    "client_files",
-    "client_named",
-    "diff",
-    "export_text",
-    "files_of",
-    "plan_export",
-    "plan_import",
-    "plan_undo",
-    "shim_command",
-    "undo_change",
-]

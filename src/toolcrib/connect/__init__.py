@@ -17,6 +17,7 @@ Nothing here may import `dataclasses`, `pathlib`, `asyncio` or `logging`: togeth
 than all the rest, and a client waits for it. Loading this package loads none of its modules.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from toolcrib.connect.shim import connect
     from toolcrib.connect.stdio_opening import StdioDescriptors, StdioOpening, claim_stdio
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "arguments": ("ConnectOptions", "parse_connect", "parse_serve_stdio"),
@@ -66,25 +67,3 @@ else:
             "stdio_opening": ("StdioDescriptors", "StdioOpening", "claim_stdio"),
         },
     )
-
-__all__ = [
-    "FIRST_METHODS",
-    "NEEDS_UNIX",
-    "READY_LINE",
-    "ConnectOptions",
-    "DaemonFiles",
-    "DaemonInfo",
-    "FirstReplies",
-    "FirstRequests",
-    "NoDaemon",
-    "StdioDescriptors",
-    "StdioOpening",
-    "can_have_daemon",
-    "claim_stdio",
-    "connect",
-    "file_stamp",
-    "locate_daemon",
-    "parse_connect",
-    "parse_serve_stdio",
-    "read_surface",
-]

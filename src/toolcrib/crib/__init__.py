@@ -35,6 +35,7 @@ of approval is made here. The gateway, the dashboard and the commands reach past
 with the functions of `internals`, as `inventory_of(crib)`; nobody else is promised what is there.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from toolcrib.crib.shared_documents import SharedDocuments, edited_documents
     from toolcrib.crib.tenants import CribSize, open_tenant, tenant_settings
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "calls": ("HOST",),
@@ -84,26 +85,3 @@ else:
             "tenants": ("CribSize", "open_tenant", "tenant_settings"),
         },
     )
-
-__all__ = [
-    "HOST",
-    "Crib",
-    "CribIndex",
-    "CribSize",
-    "Inventory",
-    "Operator",
-    "SharedDocuments",
-    "deferral_plan_in",
-    "edited_documents",
-    "events_of",
-    "inventory_of",
-    "open_tenant",
-    "recipes_of",
-    "searcher_of",
-    "signatures_in",
-    "stores_in",
-    "tenant_settings",
-    "tools_of_program",
-    "tracer_in",
-    "use_history_of",
-]

@@ -31,6 +31,7 @@ no script but ours runs, a GET changes nothing, and each button is good for one 
 that a model can reach leads here: MCP knows no way to a page, and the link is told to the terminal.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from toolcrib.dashboard.playground import show_crib, show_crib_to_user
     from toolcrib.dashboard.process import DashboardOptions, run_dashboard
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "backends": ("AskGateway",),
@@ -50,12 +51,3 @@ else:
             "process": ("DashboardOptions", "run_dashboard"),
         },
     )
-
-__all__ = [
-    "AskGateway",
-    "DashboardOptions",
-    "Operations",
-    "run_dashboard",
-    "show_crib",
-    "show_crib_to_user",
-]

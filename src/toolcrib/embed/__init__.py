@@ -23,6 +23,7 @@ Vectors are kept by model and hash of text in `toolcrib.store`; they are compare
 of `toolcrib.index`. How the bundled model was made is told in training/README.md.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
         Tokens,
     )
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "blas": ("one_blas_thread",),
@@ -58,17 +59,3 @@ else:
             ),
         },
     )
-
-__all__ = [
-    "BUNDLED_MODEL",
-    "TOKEN_STEPS",
-    "CachedEmbedder",
-    "Embedder",
-    "QueryEmbedder",
-    "TextReading",
-    "TokenEmbedder",
-    "Tokens",
-    "make_embedder",
-    "one_blas_thread",
-    "text_hash",
-]

@@ -26,6 +26,7 @@ It is not a benchmark: speed, peers and the tables of the documentation are in `
 builds on this package. `toolcrib eval` prints the result; docs/eval.md tells how to write a suite.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from toolcrib.evaluate.measures import EvalScores
     from toolcrib.evaluate.report import Report, ReportSide
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "case_file": ("write_cases",),
@@ -65,26 +66,3 @@ else:
             "report": ("Report", "ReportSide"),
         },
     )
-
-__all__ = [
-    "CaseChange",
-    "CaseOutcome",
-    "DraftEvidence",
-    "EvalCase",
-    "EvalCases",
-    "EvalResult",
-    "EvalScores",
-    "EvalSuite",
-    "Report",
-    "ReportSide",
-    "catalog_texts",
-    "compare",
-    "draft_cases",
-    "evaluate",
-    "load_cases",
-    "load_catalog",
-    "load_suite",
-    "open_search",
-    "open_search_of",
-    "write_cases",
-]

@@ -29,6 +29,7 @@ It is not search: which tools a model gets to see is for `session` and `gateway`
 here approves: that is the operator's side, `review` and the command line.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from toolcrib.execute.schema_reader import pointed_at
     from toolcrib.execute.tickets import ApprovalRequest, Ticket, Tickets
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "approval": ("Approver", "DenyingApprover", "approval_needed", "running_for"),
@@ -64,35 +65,3 @@ else:
             "tickets": ("ApprovalRequest", "Ticket", "Tickets"),
         },
     )
-
-__all__ = [
-    "ARGUMENT_WRAPPERS",
-    "MOST_RULES",
-    "ApprovalRequest",
-    "Approver",
-    "ArgumentCheck",
-    "CallPolicy",
-    "CallRefused",
-    "Caller",
-    "Cover",
-    "CoveredTool",
-    "DenyingApprover",
-    "Door",
-    "ProfileRules",
-    "Rule",
-    "RuleFile",
-    "Rulebook",
-    "Ticket",
-    "Tickets",
-    "Verdict",
-    "VisibleTools",
-    "approval_needed",
-    "check_state",
-    "is_little",
-    "per_request_tools",
-    "pointed_at",
-    "read_rules",
-    "ruled_out",
-    "running_for",
-    "tools_of_request",
-]

@@ -28,6 +28,7 @@ It is not where tools are called or approved (`execute`), nor where servers are 
 `stdio` load the MCP SDK, which takes about half a second.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from toolcrib.gateway.stdio import OpenGateway, open_gateway, serve_stdio
     from toolcrib.gateway.surface_recorder import SurfaceFile
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "binding": ("Binding",),
@@ -75,32 +76,3 @@ else:
             "surface_recorder": ("SurfaceFile",),
         },
     )
-
-__all__ = [
-    "DEFAULT_PROFILE",
-    "KEY_SCOPES",
-    "Binding",
-    "EffectiveMode",
-    "KeyScope",
-    "KeyTerms",
-    "OpenGateway",
-    "SurfaceFile",
-    "answer_query",
-    "ask_daemon",
-    "await_vectors",
-    "call_by_daemon",
-    "initial_context",
-    "is_daemon_running",
-    "keys_in",
-    "keys_of",
-    "local_principal",
-    "log_file",
-    "open_gateway",
-    "profile_named",
-    "program_reply",
-    "query_daemon",
-    "run_daemon",
-    "serve_stdio",
-    "stamps_of",
-    "watch_daemon",
-]

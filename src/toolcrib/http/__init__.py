@@ -15,6 +15,7 @@ before they read its body.
 The door loads a module when one of its names is first asked for: uvicorn is heavy.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from toolcrib.http.tls import Certificate
     from toolcrib.http.web_server import WebLimits, WebServer, listen_on, listen_on_loopback
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "asgi": (
@@ -80,35 +81,3 @@ else:
             "web_server": ("WebLimits", "WebServer", "listen_on", "listen_on_loopback"),
         },
     )
-
-__all__ = [
-    "AUTHENTICATED",
-    "HEADERS",
-    "LOOPBACK",
-    "App",
-    "Certificate",
-    "HttpRefusal",
-    "Message",
-    "Receive",
-    "Scope",
-    "Send",
-    "TrustedProxies",
-    "WebLimits",
-    "WebServer",
-    "bearer_of",
-    "check_content",
-    "check_host",
-    "check_origin",
-    "headers_of",
-    "is_loopback",
-    "listen_on",
-    "listen_on_loopback",
-    "network_of",
-    "peer_of",
-    "read_body",
-    "read_json_body",
-    "replayed",
-    "send_content",
-    "send_json",
-    "unauthorized",
-]

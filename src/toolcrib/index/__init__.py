@@ -26,6 +26,7 @@ migrations and the cache of vectors are in `toolcrib.store`. Which engine a proc
 an index is rebuilt, is decided in `toolcrib.crib`.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from toolcrib.index.some_arms import SomeArms
     from toolcrib.index.sqlite.engine import SqliteEngine
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "bm25_formula": ("FieldWeights",),
@@ -55,20 +56,3 @@ else:
             "sqlite.engine": ("SqliteEngine",),
         },
     )
-
-__all__ = [
-    "INDEX_FORMAT",
-    "Arm",
-    "Catalog",
-    "Document",
-    "FieldWeights",
-    "MemoryEngine",
-    "Progress",
-    "SomeArms",
-    "SqliteEngine",
-    "Superseded",
-    "View",
-    "bm25_arm",
-    "document_of",
-    "server_words",
-]

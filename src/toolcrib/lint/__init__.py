@@ -19,6 +19,7 @@ compared by BM25 alone, without the embedder, so that the same catalog always gi
 findings. `toolcrib lint` prints them.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -26,15 +27,9 @@ from toolcrib.lazy import lazy_names
 if TYPE_CHECKING:
     from toolcrib.lint.linter import LintFinding, findings_by_source, lint
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "linter": ("LintFinding", "findings_by_source", "lint"),
         },
     )
-
-__all__ = [
-    "LintFinding",
-    "findings_by_source",
-    "lint",
-]

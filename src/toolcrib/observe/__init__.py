@@ -19,6 +19,7 @@ memory; with `observe.keep_queries` they are kept for a week, masked. The file i
 `toolcrib.store`. Whoever sees something happen makes the event: nothing here knows a search.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from toolcrib.observe.tracing import SpanExporter, Tracer, can_export, child_of, in_call
     from toolcrib.observe.watcher import LoggedEvent, Watcher
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "event_log": ("EventLog", "Record", "drop"),
@@ -48,29 +49,3 @@ else:
             "watcher": ("LoggedEvent", "Watcher"),
         },
     )
-
-__all__ = [
-    "CONTENT_TYPE",
-    "METRICS",
-    "EventCounters",
-    "EventLog",
-    "LoggedEvent",
-    "Metric",
-    "OtlpExporter",
-    "OtlpTarget",
-    "Record",
-    "Samples",
-    "SpanExporter",
-    "Tracer",
-    "Watcher",
-    "can_export",
-    "can_measure",
-    "child_of",
-    "conversation_mark",
-    "drop",
-    "in_call",
-    "mask_personal",
-    "metrics_page",
-    "one_line",
-    "standard_target",
-]

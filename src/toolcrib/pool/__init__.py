@@ -29,6 +29,7 @@ The pool decides nothing about rights: what a caller may see is decided by `tool
 lets one thread at a time change it, while any number read. The crib says when a pack is written.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from toolcrib.pool.pool_pack import POOL_FORMAT, PoolPack
     from toolcrib.pool.resolver import NameResolver, ambiguous_name, entry_names
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "entries": ("RECIPE_CHANGED", "remedy"),
@@ -56,22 +57,3 @@ else:
             "resolver": ("NameResolver", "ambiguous_name", "entry_names"),
         },
     )
-
-__all__ = [
-    "POOL_FORMAT",
-    "RECIPE_CHANGED",
-    "TOOLS_UPDATED",
-    "EntryCache",
-    "EntryTable",
-    "EventBus",
-    "FactMaker",
-    "NameResolver",
-    "PackPlan",
-    "Pool",
-    "PoolPack",
-    "ToolsUpdated",
-    "ambiguous_name",
-    "entry_names",
-    "remedy",
-    "warm_up_best",
-]

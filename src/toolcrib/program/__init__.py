@@ -27,6 +27,7 @@ the program; only what it prints and its last value go back.
 It is not a second way to a tool: each call is one of `toolcrib.execute`, with every gate.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from toolcrib.program.signatures import ToolSignature
     from toolcrib.program.suspension import Suspensions
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "listeners": ("ProgramListeners",),
@@ -70,24 +71,3 @@ else:
             "suspension": ("Suspensions",),
         },
     )
-
-__all__ = [
-    "ProgramCall",
-    "ProgramCheck",
-    "ProgramHost",
-    "ProgramLimits",
-    "ProgramListeners",
-    "ProgramOutcome",
-    "ProgramProblem",
-    "ProgramTool",
-    "Programs",
-    "Recipe",
-    "RecipeBook",
-    "RecipeDesk",
-    "RecipeProposal",
-    "RecipeSource",
-    "RecipeStatus",
-    "Suspensions",
-    "ToolSignature",
-    "engine_version",
-]

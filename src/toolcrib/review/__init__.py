@@ -17,6 +17,7 @@ No model may reach this package. Only the operator's commands import it, and a c
 It is not the approval of one call: that is `execute`, with its approvers and tickets.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from toolcrib.review.desk import Desk, ReviewItem, find_item, undecided
     from toolcrib.review.rule_desk import drop_rule, put_rules
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "changes": ("Change",),
@@ -34,13 +35,3 @@ else:
             "rule_desk": ("drop_rule", "put_rules"),
         },
     )
-
-__all__ = [
-    "Change",
-    "Desk",
-    "ReviewItem",
-    "drop_rule",
-    "find_item",
-    "put_rules",
-    "undecided",
-]

@@ -26,6 +26,7 @@ settings, no file and no clock. What a caller may not see is in `Search.hidden` 
 ranked (`toolcrib.access` says what that is). The arms themselves are in `toolcrib.index`.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from toolcrib.search.variants import plain_words
     from toolcrib.search.verbs import asks_for, is_destructive, opposite_family, verb_family
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "alternatives": ("ALTERNATIVES", "AS_SET", "Alternative"),
@@ -94,44 +95,3 @@ else:
             "verbs": ("asks_for", "is_destructive", "opposite_family", "verb_family"),
         },
     )
-
-__all__ = [
-    "ALTERNATIVES",
-    "AS_SET",
-    "MOST_CANDIDATES",
-    "MOST_SUBQUERIES",
-    "Alternative",
-    "ArmWeights",
-    "Candidate",
-    "Explanation",
-    "FreeQuery",
-    "NamedProduct",
-    "PoolFacts",
-    "PoolProducts",
-    "RankingExplanation",
-    "Search",
-    "SearchRules",
-    "SearchedPart",
-    "SearchedVariant",
-    "SelectQuery",
-    "StoredFacts",
-    "Wording",
-    "answer_query",
-    "asks_for",
-    "explain",
-    "explain_ranking",
-    "explanation_of_json",
-    "facts_of",
-    "facts_version",
-    "is_destructive",
-    "is_identifier",
-    "named_products",
-    "names_absent",
-    "no_look",
-    "opposite_family",
-    "parse_query",
-    "plain_words",
-    "product_evidence",
-    "subqueries",
-    "verb_family",
-]

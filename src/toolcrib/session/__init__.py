@@ -26,6 +26,7 @@ A session is pure: no file, no clock, no network. What lasts (`Reveals`) and wha
 past its gates.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from toolcrib.session.search_tool import SEARCH_TOOL, SEARCH_TOOL_NAMES, define_search_tool
     from toolcrib.session.session import Session
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "accounting": ("Prices", "SourceTokens", "TokenEstimate"),
@@ -89,38 +90,3 @@ else:
             "session": ("Session",),
         },
     )
-
-__all__ = [
-    "CALLABLE_NOW",
-    "CODE_SEARCH_TOOL",
-    "CODE_TOOLS",
-    "RUN_TOOL",
-    "SEARCH_TOOL",
-    "SEARCH_TOOL_NAMES",
-    "DeferStyle",
-    "Deferral",
-    "DeferralPlan",
-    "Host",
-    "Prefetch",
-    "PrefetchedNeed",
-    "Prices",
-    "RequestReveals",
-    "Reveals",
-    "RunRequest",
-    "SearchResult",
-    "Session",
-    "SessionOptions",
-    "SourceTokens",
-    "TokenEstimate",
-    "UserMessage",
-    "begins_with_page_note",
-    "callable_text",
-    "calls_text",
-    "define_search_tool",
-    "page_note",
-    "read_run",
-    "remarks_in",
-    "revealed_in",
-    "stub_text",
-    "summarize_deferred",
-]

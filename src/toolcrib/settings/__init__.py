@@ -25,6 +25,7 @@ What is wrong in a file or a variable is a `ConfigError` that names the key, the
 place. `docs/settings.md` is written from the descriptions in `sections`.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -76,7 +77,7 @@ if TYPE_CHECKING:
         with_tenant_document,
     )
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "address": ("is_address",),
@@ -126,45 +127,3 @@ else:
             ),
         },
     )
-
-__all__ = [
-    "CONFIG_VARIABLE",
-    "DEFAULT_TENANT",
-    "AppSettings",
-    "ApprovalRule",
-    "ApprovalSettings",
-    "CallSettings",
-    "DashboardSettings",
-    "EmbedSettings",
-    "GatewayMode",
-    "GatewaySettings",
-    "McpSettings",
-    "OAuthSettings",
-    "ObserveSettings",
-    "ProfileSettings",
-    "ProgramSettings",
-    "SearchSettings",
-    "Secret",
-    "Section",
-    "ServerApproval",
-    "SessionSettings",
-    "Setting",
-    "Settings",
-    "SettingsFile",
-    "cache_folder",
-    "checked_tenant",
-    "config_folder",
-    "default_settings",
-    "documented",
-    "is_address",
-    "is_own_servers_file",
-    "load_settings",
-    "own_servers_file",
-    "read_tenant_document",
-    "rules_file",
-    "settings_file",
-    "tenant_document_file",
-    "tenant_folder",
-    "with_own_servers",
-    "with_tenant_document",
-]

@@ -28,6 +28,7 @@ hears of it, and what changed since it was approved is for `toolcrib.review` to 
 To add a kind of source, write a class that keeps the protocol, and run `tests/contracts` on it.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.text_file import read_text_file
     from toolcrib.sources.tools_yaml import declare_tools
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "declaration_file": ("parse_yaml",),
@@ -75,27 +76,3 @@ else:
             "tools_yaml": ("declare_tools",),
         },
     )
-
-__all__ = [
-    "Definition",
-    "FunctionSource",
-    "IncrementalSource",
-    "SettingsSources",
-    "SleepingSource",
-    "Source",
-    "StampedSource",
-    "ToolFacts",
-    "WatchableSource",
-    "add_module",
-    "declare_tools",
-    "injecting",
-    "injection",
-    "parse_yaml",
-    "permission_from",
-    "public_functions",
-    "read_skill_file",
-    "read_text_file",
-    "skill_files",
-    "sources_from_settings",
-    "tool",
-]

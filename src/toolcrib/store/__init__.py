@@ -28,6 +28,7 @@ Everything here raises `StoreError` when a file cannot be read or written. The n
 because each file has its rows; whoever needs one file needs a few of them.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -103,7 +104,7 @@ if TYPE_CHECKING:
     )
     from toolcrib.store.vector_file import VectorFile
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "catalog_file": ("SqliteStore", "catalog_condition", "sqlite_version"),
@@ -178,81 +179,3 @@ else:
             ),
         },
     )
-
-__all__ = [
-    "BOUNDS_S",
-    "DECISIONS_FILE",
-    "HELD_BYTES",
-    "HOUR_S",
-    "LISTINGS_FOLDER",
-    "MOST_SETS",
-    "MOST_SET_TOOLS",
-    "UNUSED_S",
-    "ChangeFeed",
-    "Changes",
-    "Decision",
-    "DecisionStore",
-    "Decisions",
-    "DocumentChanged",
-    "DocumentName",
-    "DocumentStore",
-    "EventFile",
-    "EventFilter",
-    "EventStore",
-    "FileStores",
-    "HandleFile",
-    "KeyFile",
-    "KeyHash",
-    "KeyStore",
-    "ListingFiles",
-    "ListingHead",
-    "ListingKey",
-    "ListingStore",
-    "LoggedConversation",
-    "Login",
-    "LoginFiles",
-    "LoginStore",
-    "Pack",
-    "PackDamaged",
-    "PackStore",
-    "RecentKeys",
-    "ReplicaStores",
-    "ResultStore",
-    "Retention",
-    "RevealSetStore",
-    "RevealStore",
-    "Rollup",
-    "RollupKey",
-    "SharedStores",
-    "SqliteStore",
-    "Store",
-    "StorePlaces",
-    "StoredDocument",
-    "StoredKey",
-    "StoredListing",
-    "StoredReveals",
-    "StoredSet",
-    "Stores",
-    "SuspensionStore",
-    "TenantsFeed",
-    "TicketBinding",
-    "TicketFile",
-    "TicketRow",
-    "TicketState",
-    "TicketStore",
-    "ToolDecisions",
-    "UseLesson",
-    "UseLessonKey",
-    "UsePair",
-    "UseRecord",
-    "UseStore",
-    "VectorCache",
-    "VectorFile",
-    "catalog_condition",
-    "install_key",
-    "new_key_id",
-    "set_pack_aside",
-    "sqlite_version",
-    "vector_bytes",
-    "write_pack",
-]

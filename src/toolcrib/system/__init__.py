@@ -30,6 +30,7 @@ else. What belongs to one protocol stays with it: how an MCP server is started a
 `toolcrib.sources.mcp`.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
         resident_bytes,
     )
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "child_process": ("ChildProcess",),
@@ -117,48 +118,3 @@ else:
             "process_tree": ("ProcessInfo", "is_running", "list_process_tree", "resident_bytes"),
         },
     )
-
-__all__ = [
-    "LONGEST_LINE",
-    "RUN_FOLDER_VARIABLE",
-    "BackgroundLoop",
-    "ByteReader",
-    "CallQuestions",
-    "ChildProcess",
-    "Collector",
-    "ConnectionLimiter",
-    "DeadlineTimer",
-    "FairPlaces",
-    "FileLock",
-    "LastGoodCopies",
-    "LineReader",
-    "OutputEnds",
-    "PipeLine",
-    "PipeWriter",
-    "ProcessInfo",
-    "addresses_of",
-    "bounded_lines",
-    "create_private_file",
-    "deadline_passed",
-    "done_in_time",
-    "file_locked",
-    "give_memory_back",
-    "have_one_heap",
-    "is_fair",
-    "is_public",
-    "is_running",
-    "list_process_tree",
-    "make_private_folder",
-    "private_file_replaced",
-    "read_plain_file",
-    "read_private_file",
-    "require_package",
-    "resident_bytes",
-    "run_folder",
-    "run_folders",
-    "run_in_thread",
-    "sweep_temporary_files",
-    "sync_files",
-    "write_private_copy",
-    "write_private_file",
-]

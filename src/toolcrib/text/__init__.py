@@ -27,6 +27,7 @@ Everything here is a function of its text: nothing knows of tools, servers or se
 `toolcrib.strict_json`. Names of tools are made and matched in `toolcrib.names`.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     from toolcrib.text.traditional import simplified
     from toolcrib.text.verbs import Verb, begins_object, our_verbs
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "analyzer": ("fold", "is_unspaced", "stems", "terms", "without_stopwords", "words"),
@@ -112,59 +113,3 @@ else:
             "verbs": ("Verb", "begins_object", "our_verbs"),
         },
     )
-
-__all__ = [
-    "CHINESE_PARTICLES",
-    "ENGLISH_STOPWORDS",
-    "FEWEST_CHARACTERS_A_TOKEN",
-    "LANGUAGE_NAMES",
-    "MOST_EDITS",
-    "REDACTED",
-    "SHORTEST_SECRET",
-    "BadPattern",
-    "CorrectedText",
-    "Correction",
-    "CountedWords",
-    "Glossary",
-    "Language",
-    "Lexicon",
-    "Mention",
-    "Product",
-    "Redactor",
-    "Speller",
-    "TokenCounter",
-    "Verb",
-    "begins_object",
-    "compile_pattern",
-    "detect_language",
-    "did_you_mean",
-    "edits_of",
-    "estimate_tokens",
-    "find_hidden",
-    "fold",
-    "forget_vocabulary",
-    "is_unspaced",
-    "likeness",
-    "list_nearest",
-    "load_glossary",
-    "may_have_hidden",
-    "most_tokens",
-    "nearest_names",
-    "our_products",
-    "our_verbs",
-    "plain_verbs",
-    "printable",
-    "products_digest",
-    "show_hidden",
-    "simplified",
-    "stems",
-    "terms",
-    "token_counter",
-    "tool_definition",
-    "typos",
-    "without_hidden",
-    "without_politeness",
-    "without_stopwords",
-    "without_wrapping",
-    "words",
-]

@@ -24,6 +24,7 @@ declares these functions by the tools.yaml of this package. A tools.yaml of a us
 too, as `toolcrib.tools.files:read_file`, so the modules of the tools keep their names.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -32,19 +33,10 @@ if TYPE_CHECKING:
     from toolcrib.tools.file_tree import walk_files
     from toolcrib.tools.roots import ADD_TO_ROOTS, OwnFiles, Roots, is_file_tool, working_in
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "file_tree": ("walk_files",),
             "roots": ("ADD_TO_ROOTS", "OwnFiles", "Roots", "is_file_tool", "working_in"),
         },
     )
-
-__all__ = [
-    "ADD_TO_ROOTS",
-    "OwnFiles",
-    "Roots",
-    "is_file_tool",
-    "walk_files",
-    "working_in",
-]

@@ -20,6 +20,7 @@ see more; old ones fade.
 Whoever calls or searches never waits for a file here, and never fails because of one.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from toolcrib.uses.history import StoreOpener, UseHistory
     from toolcrib.uses.recognition import LedWord, words_that_led
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "advice": ("FactsOf", "UseAdvice"),
@@ -39,14 +40,3 @@ else:
             "recognition": ("LedWord", "words_that_led"),
         },
     )
-
-__all__ = [
-    "FactsOf",
-    "LedWord",
-    "StoreOpener",
-    "UseAdvice",
-    "UseHints",
-    "UseHistory",
-    "unresolved_links",
-    "words_that_led",
-]

@@ -25,6 +25,7 @@ No port is opened and no app is started before a call or `listen` needs it. The 
 only lists known apps does not load WebSockets.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.apps.launch import AppRules, AppTimeouts
     from toolcrib.sources.apps.registry import AppRegistry
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "address": ("public_file", "read_address"),
@@ -46,15 +47,3 @@ else:
             "registry": ("AppRegistry",),
         },
     )
-
-__all__ = [
-    "AppClient",
-    "AppRegistry",
-    "AppRules",
-    "AppTimeouts",
-    "KnownApp",
-    "SDKToolsCache",
-    "public_file",
-    "read_address",
-    "report_progress",
-]

@@ -28,6 +28,7 @@ shown, bounded and redacted, never obeyed. Calls are checked and approved elsewh
 what a front client sees of these servers is the `gateway`'s.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp.transport.isolation import exposed_secrets
     from toolcrib.sources.mcp.trust import ReviewStatus
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "config.environment": ("references", "variables_read"),
@@ -97,41 +98,3 @@ else:
             "trust": ("ReviewStatus",),
         },
     )
-
-__all__ = [
-    "SMALLER",
-    "Distribution",
-    "EntryDraft",
-    "McpServers",
-    "McpSource",
-    "OfferKind",
-    "OfferedItem",
-    "Offers",
-    "OwnServersFile",
-    "RefreshResult",
-    "RegistryInput",
-    "RegistryServer",
-    "ReviewStatus",
-    "ServerAddress",
-    "ServerCommand",
-    "ServerConfig",
-    "ServerConfigs",
-    "ServerEntry",
-    "ServerRules",
-    "ServerStatus",
-    "Switches",
-    "exposed_secrets",
-    "find_server",
-    "is_plain_result",
-    "last_log_lines",
-    "log_path",
-    "missing_variables",
-    "read_servers",
-    "read_table",
-    "references",
-    "refresh_all",
-    "reply_id",
-    "unknown_server",
-    "unusable_entry",
-    "variables_read",
-]

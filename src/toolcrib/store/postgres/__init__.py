@@ -19,6 +19,7 @@ loaded here alone.
 Everything here raises `StoreError`, and `StoreAway` where the database cannot be reached.
 """
 
+# pyright: reportUnusedImport=false
 from typing import TYPE_CHECKING
 
 from toolcrib.lazy import lazy_names
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from toolcrib.store.postgres.tenant import TenantDatabase
     from toolcrib.store.postgres.tenant_registry import Tenant, TenantRegistry
 else:
-    __getattr__, __dir__ = lazy_names(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "address": ("DatabaseAddress",),
@@ -58,24 +59,3 @@ else:
             "tenant_registry": ("Tenant", "TenantRegistry"),
         },
     )
-
-__all__ = [
-    "CopiedKind",
-    "CopyEnd",
-    "Database",
-    "DatabaseAddress",
-    "DatabaseEnd",
-    "DatabaseStatus",
-    "DoneMigration",
-    "FileEnd",
-    "PostgresStores",
-    "SharedDatabase",
-    "Tenant",
-    "TenantDatabase",
-    "TenantPlaces",
-    "TenantRegistry",
-    "check_migrated",
-    "copy_stores",
-    "database_status",
-    "migrate",
-]
