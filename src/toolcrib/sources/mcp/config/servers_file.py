@@ -140,16 +140,18 @@ def _overridden(server: ServerConfig, fields: Fields | None) -> ServerConfig:
     return read_switches(fields, Switches.of(server)).on(server) if fields else server
 
 
-def read_table(path: Path, table: JsonObject) -> ServerConfigs:
-    """The servers of a table that is, or will be, in this file."""
+def read_table(path: Path, table: JsonObject, *, is_own: bool = False) -> ServerConfigs:
+    """The servers of a table that is, or will be, in this file. `is_own`: whatever file it is."""
     problems: list[str] = []
-    servers = tuple(_servers(path, table, problems))
+    servers = tuple(_servers(path, table, problems, is_own=is_own or is_own_servers_file(path)))
     broken = table.keys() - {each.id for each in servers}
     return ServerConfigs(servers, tuple(problems), tuple(sorted(broken)))
 
 
-def _servers(path: Path, table: JsonObject, problems: list[str]) -> Iterator[ServerConfig]:
-    folder, is_own = path.parent, is_own_servers_file(path)
+def _servers(
+    path: Path, table: JsonObject, problems: list[str], *, is_own: bool
+) -> Iterator[ServerConfig]:
+    folder = path.parent
     for id, values in table.items():
         where = f"{path}: server {id!r}"
         if not is_object(values) or not 0 < len(id) <= LONGEST_ID:
@@ -183,8 +185,7 @@ def read_program_servers(
 
 def _read_own_table(table: JsonObject) -> ServerConfigs:
     """The servers of a program, which are the operator's own as much as those in our file."""
-    configs = read_table(Path.cwd() / "add_mcp", table)
-    return replace(configs, servers=tuple(replace(each, is_own=True) for each in configs.servers))
+    return read_table(Path.cwd() / "add_mcp", table, is_own=True)
 
 
 def _with_plain_command(entry: ServerEntry) -> JsonObject:
