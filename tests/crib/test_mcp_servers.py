@@ -56,6 +56,12 @@ def test_an_approval_for_one_entry_is_none_for_another_of_its_program():
         assert not getattr(call("mcp_test_echo").error, "ticket", "")
 
 
+def test_what_a_program_says_of_trust_counts(crib: Crib):
+    crib.add_mcp("fake", command=COMMAND, trust="open", sampling=True)
+    config = inventory_of(crib).servers["fake"].config
+    assert (config.trust, config.sampling, config.is_own) == ("open", True, True)
+
+
 def test_files_and_mappings_are_taken_whole(crib: Crib, tmp_path: Path):
     file = own_file()
     file.write_text(json.dumps({"mcpServers": {"a": ENTRY}}))

@@ -200,9 +200,8 @@ class McpServers:
             for each in configs
         )
         with suppress(StoreError):  # this is only for cleaning up
-            trusts = [each.trust for each in sources]
-            every = [name for each in trusts for name in (each.source, each.entry_source)]
-            state.decisions.used(*every)
+            both = ((each.trust.source, each.trust.entry_source) for each in sources)
+            state.decisions.used(*(name for names in both for name in names))
         return sources
 
     def _source(self, config: ServerConfig, state: InstallState) -> McpSource:

@@ -140,23 +140,16 @@ def _overridden(server: ServerConfig, fields: Fields | None) -> ServerConfig:
     return read_switches(fields, Switches.of(server)).on(server) if fields else server
 
 
-def read_table(path: Path, table: JsonObject, *, is_own: bool | None = None) -> ServerConfigs:
-    """The servers of a table that is, or will be, in this file.
-
-    `is_own`: whether they are the operator's own; None: as the file is.
-    """
+def read_table(path: Path, table: JsonObject, *, is_own: bool = False) -> ServerConfigs:
+    """The servers of a table that is, or will be, in this file. `is_own`: whatever file it is."""
     problems: list[str] = []
-    own = is_own_servers_file(path) if is_own is None else is_own
-    servers = tuple(_servers(path, table, problems, own))
+    servers = tuple(_servers(path, table, problems, is_own=is_own or is_own_servers_file(path)))
     broken = table.keys() - {each.id for each in servers}
     return ServerConfigs(servers, tuple(problems), tuple(sorted(broken)))
 
 
 def _servers(
-    path: Path,
-    table: JsonObject,
-    problems: list[str],
-    is_own: bool,  # noqa: FBT001 - one of two
+    path: Path, table: JsonObject, problems: list[str], *, is_own: bool
 ) -> Iterator[ServerConfig]:
     folder = path.parent
     for id, values in table.items():

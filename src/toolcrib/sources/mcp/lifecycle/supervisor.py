@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from toolcrib.sources.mcp.client.connection import Connection
 
 NEEDS_LOGIN = "needs_login"
-UNREVIEWED = "unreviewed"
 CALL_LIMIT = "`call_timeout_s` in the entry of its server"
 
 
@@ -284,7 +283,7 @@ class ServerSupervisor:
             self.memory.log.note("starting", aloud=False)
             connection, introduction = await self._start.reach(self.memory.facts)
         except StartFailed as error:
-            if error.code not in (NEEDS_LOGIN, UNREVIEWED):  # such a server is healthy
+            if error.code not in (NEEDS_LOGIN, "unreviewed"):  # such a server is healthy
                 self._breaker.failed(time.monotonic(), was_up=False)
             self.memory.note(StartFailure(error.code, str(error), time.time(), *error.diagnosis))
             self._changed()
@@ -305,7 +304,7 @@ class ServerSupervisor:
         reason = "its entry is new or has changed, in a file that others may write"
         why = StartDiagnosis(reason, f"run `toolcrib review {self.config.id}`")
         message = f"is not started: {reason}; {why.remedy}"
-        raise StartFailed(UNREVIEWED, message, retryable=False, diagnosis=why)
+        raise StartFailed("unreviewed", message, retryable=False, diagnosis=why)
 
     def _connected(self, connection: "Connection") -> None:
         self._connection = connection
