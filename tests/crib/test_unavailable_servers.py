@@ -178,7 +178,8 @@ def test_servers_and_doctor_tell_the_reason_and_the_remedy(tmp_path: Path, monke
     run("refresh")
     shown = " ".join(run("servers").stdout.split())
     assert "does not start: TEST_SLACK_TOKEN is not set" in shown
-    assert "→ set it where Toolcrib is started, then run toolcrib refresh slack" in shown
+    assert "→ set it where Toolcrib is started, or by toolcrib edit slack --env" in shown
+    assert ", then run toolcrib refresh slack" in shown
     assert "no licence found" in shown
     assert "→ toolcrib logs bad" in shown
     slack, other = json.loads(run("servers", "--json").stdout)
