@@ -9,7 +9,6 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
 
 from toolcrib.embed import CachedEmbedder, Embedder, QueryEmbedder
 from toolcrib.index import SomeArms
@@ -19,6 +18,7 @@ from toolcrib.search.rules import Fusion
 from toolcrib.store import SqliteStore, VectorCache
 
 AT_ONCE = 512
+_WITH_VECTORS: tuple[Fusion, ...] = ("zscore", "rrf")
 
 
 @contextmanager
@@ -40,11 +40,11 @@ def embed_ahead(embedder: Embedder, cache: VectorCache, texts: Iterable[str]) ->
 
 
 def asked_of_embedder(search: Search, texts: Iterable[str]) -> Sequence[str]:
-    """All that these texts make a search ask its embedder, by either fusion."""
+    """All that these texts make a search ask its embedder, by either fusion that has vectors."""
     heard = _Heard({})
     deaf = replace(search, view=SomeArms(search.view, ()), embed=heard)
     every = list(texts)
-    for fusion in get_args(Fusion):
+    for fusion in _WITH_VECTORS:
         one = replace(deaf, rules=replace(search.rules, fusion=fusion))
         for text in every:
             one.trace(text, depth=search.depth)

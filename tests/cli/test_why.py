@@ -44,6 +44,20 @@ def test_why_not_is_told_too(run: Run):
     assert "not found" in run("why", "zzzqqq", "read_file").out
 
 
+def test_why_by_keywords_tells_the_points(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TOOLCRIB_SEARCH__FUSION", "keywords")
+    assert "103.00" in run("search", "write_file").out
+    out = run("why", "write_file", "write_file").out
+    assert "write_file for 'write_file': returned at rank 1." in out
+    assert "What lifts it: name +3.00, whole name +100.00; in all +103.00." in out
+    assert "Confidence of the answer: high (1.00)." in out
+    assert "What lifts it: nothing; in all +0.00." in run("why", "zzzqqq", "read_file").out
+    assert (
+        ", by words alone: the best has 100% of what is asked."
+        in run("why", "write file", "write_file").out
+    )
+
+
 @pytest.mark.parametrize("query", ["", "select:write_file", "+file", "/file/", "/(/"])
 def test_why_has_an_answer_to_every_form_of_a_query(run: Run, query: str):
     ran = run("why", query, "write_file")

@@ -73,6 +73,20 @@ def test_two_settings_are_side_by_side_with_what_has_moved():
     assert "other new" in page
 
 
+def test_by_keywords_the_bars_are_points_and_no_arm_has_ranks():
+    plain = ranking(size=1)
+    points = {"name": 6.0, "description": 1.0, "whole name": 100.0}
+    [one] = plain.candidates
+    told = replace(
+        plain, fusion="keywords", candidates=(replace(one, ranks={}, contributions=points),)
+    )
+    page = Elements(shown(told)).text
+    assert "+107.00" in page
+    assert "Bars are points for the words of the query." in page
+    assert "In bold" not in page
+    assert "In bold" in Elements(shown(plain)).text
+
+
 def test_it_says_what_the_query_was_read_as_and_how_sure_it_is():
     text = Elements(shown(ranking("lead"))).text
     for words in ("Corrected: lead", "plain words", "It asks for several things", "0.67", "medium"):

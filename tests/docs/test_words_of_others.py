@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 import toolcrib
-from toolcrib import Crib, Session
+from toolcrib import Crib, Session, Settings
+from toolcrib.search.keywords import IN_DESCRIPTION, IN_NAME, WHOLE_NAME
 from toolcrib.settings.schema import documented
+from toolcrib.wiring import rules_of
 
 PAGE = (Path(__file__).parents[2] / "docs/guide/words-of-others.md").read_text(encoding="utf-8")
 ROWS = [line.split(" | ") for line in PAGE.splitlines() if line.startswith("| ")][1:]
@@ -33,3 +35,18 @@ def test_what_it_names_of_ours_is_there():
     assert named
     assert not set(named) - settings
     assert hasattr(toolcrib, "per_request_tools")
+
+
+def test_each_value_that_it_gives_a_setting_of_search_can_be_set():
+    ours = " ".join(row[1] for row in ROWS)
+    given = re.findall(r'`search\.(\w+) = "(\w+)"`', ours)
+    assert {("fusion", "keywords"), ("fusion", "rrf"), ("cut", "top_band")} <= {*given}
+    for key, value in given:
+        rules = rules_of(Settings.model_validate({"search": {key: value}}))
+        assert getattr(rules, key) == value
+
+
+def test_the_points_that_it_names_are_those_of_search():
+    points = f"({IN_NAME:g}, {IN_DESCRIPTION:g}, +{WHOLE_NAME:g})"
+    assert any(points in row[0] and '"keywords"' in row[1] for row in ROWS)
+    assert f"{IN_NAME:g} points" in PAGE

@@ -38,6 +38,7 @@ from toolcrib.settings import (
     GatewayMode,
     GatewaySettings,
     ProfileSettings,
+    SearchSettings,
     SessionSettings,
     Settings,
 )
@@ -380,3 +381,16 @@ def test_nobody_is_told_of_what_they_do_not_see():
 
     asked(run)
     assert told == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_client_s_search_goes_by_the_fusion_that_is_set(era: Era):
+    shop = Workshop(*shop_tools(20), search=SearchSettings(fusion="keywords"))
+
+    async def run() -> None:
+        async with connected(shop.server(Principal("ann")), era) as client:
+            found = await client.call_tool("tool_search", {"queries": ["look_up_order", "odrer"]})
+            assert f"{ORDER}(" in words(found)
+            assert "Nothing fits" in words(found)
+
+    asked(run)

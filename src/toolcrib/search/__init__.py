@@ -12,7 +12,8 @@ facts          what is known of every entry at once: its products, its languages
 products       products and servers that a query names, and which tools are theirs
 verbs          families of verbs, their opposites, those that destroy; questions to the world
 pipeline       `Search`: all steps for one free text, kept in a `SearchTrace`
-zscore, rrf    the two formulas of fusion; `fusion` chooses
+zscore, rrf    two formulas of fusion; `fusion` chooses
+keywords       fixed points for words in names and descriptions, instead of arms and fusion
 second_look    the first matches, put in order by how well they answer every word
 confidence     the chance that a hit fits; below the threshold the answer abstains
 rankings       order, boost by use, interleave, autocut

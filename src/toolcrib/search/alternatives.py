@@ -50,6 +50,7 @@ ALTERNATIVES: Mapping[str, Alternative] = {
     AS_SET: Alternative("as set", _as_it_is),
     "zscore": _with_rules("fused by z-scores", fusion="zscore"),
     "rrf": _with_rules("fused by ranks (rrf)", fusion="rrf"),
+    "keywords": _with_rules("by fixed points (keywords)", fusion="keywords"),
     "no_vectors": Alternative("without vectors", _without_vectors),
     "no_second_look": _with_rules("without the second look", second_look="off"),
     "no_use": Alternative("without learning", _without_learning),

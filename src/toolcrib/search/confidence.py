@@ -21,8 +21,9 @@ from collections.abc import Iterable
 from math import exp, log
 from typing import NamedTuple
 
-from toolcrib.model import Confidence, Ranking
+from toolcrib.model import Confidence, Ranking, matches
 from toolcrib.search.fusion import VariantTrace
+from toolcrib.search.keywords import IN_NAME
 from toolcrib.search.second_look import TIED, SecondLook
 
 HIGH, MEDIUM, LOW = 0.9, 0.6, 0.15
@@ -96,7 +97,7 @@ class Evidence(NamedTuple):
 def evidence(steps: Iterable[VariantTrace], seen: SecondLook | None = None) -> Evidence:
     """The best of each arm, over all variants, and what the second look has seen."""
     every = list(steps)
-    by_words = max((step.arms.get("bm25", NOTHING) for step in every), key=_best, default=NOTHING)
+    by_words = max(map(_by_words, every), key=_best, default=NOTHING)
     fifth = by_words[TIED - 1].score if len(by_words) >= TIED else 0.0
     cosines = [_best(ranking) for step in every if (ranking := step.arms.get("vector"))]
     return Evidence(
@@ -133,6 +134,14 @@ def confidence_level(chance: float) -> Confidence:
     if chance >= MEDIUM:
         return "medium"
     return "low" if chance >= LOW else "none"
+
+
+def _by_words(step: VariantTrace) -> Ranking:
+    """The share of the words that each has; of fixed points that of all words in the name."""
+    if step.rules.fusion != "keywords":
+        return step.arms.get("bm25", NOTHING)
+    most = IN_NAME * len(step.variant.words)
+    return matches([(id, score / most) for id, score in step.fused])
 
 
 def _sigmoid(x: float) -> float:

@@ -12,8 +12,12 @@ from toolcrib.model import Confidence, Entry, Match, Query, Ranking
 from toolcrib.search.answer import answer_query, limit_of
 from toolcrib.search.confidence import confidence_level, evidence
 from toolcrib.search.fusion import Contributions, VariantTrace, contributions_of
+from toolcrib.search.keywords import keyword_points
 from toolcrib.search.pipeline import Search, SearchTrace
 from toolcrib.search.query_syntax import FreeQuery, parse_query
+
+NO_MATCH = "no arm has it among its first, and the query does not name it"
+NO_WORD = "no word of the query is in its name or description"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,9 @@ class Explanation:
     `confidence` and `chance` are those of the whole answer; `parts` are the several things that
     the query asks for, each with the rank that it has there. `summary` says it in a sentence.
     `contributions` is what each arm, the name and the second look add to its score,
-    `best_contributions` the same of the winner; both are empty by `rrf`. `share` and `cosine` are
-    those of the best tool of each arm, `look` is the best second look: what the chance comes from.
+    `best_contributions` the same of the winner; both are empty by `rrf`. By `keywords` they are the
+    points for "name", "description" and "whole name". `share` and `cosine` are those of the best
+    tool of each arm, `look` is the best second look: what the chance comes from.
     `absent`: the query names a product that is nowhere in the pool. `corrections` are the misspelt
     words of the query, as in "emial → email".
     """
@@ -129,6 +134,8 @@ def explain(query: Query, entry: Entry, verdict: FilterVerdict, search: Search) 
 
 def explain_score(id: str, trace: SearchTrace, search: Search) -> Contributions:
     """What each arm, the name and the second look add to the score of one candidate."""
+    if search.rules.fusion == "keywords" and trace.steps:
+        return keyword_points(trace.text, search.entries[id])
     arms = contributions_of(id, trace.steps, search.rules, search.depth)
     if not arms:
         return arms
@@ -188,7 +195,8 @@ def _summary(trace: SearchTrace, id: str, limit: int) -> str:
     if rank is None and not trace.steps:
         return "not returned: the query asks for tools by name or pattern, and this is none of them"
     if rank is None:
-        return "not found: no arm has it among its first, and the query does not name it"
+        by_points = trace.steps[0].rules.fusion == "keywords"
+        return f"not found: {NO_WORD if by_points else NO_MATCH}"
     if not trace.after_cut:
         return f"found at rank {rank}, but nothing fits well enough: chance {trace.chance:.2f}"
     if place is None:

@@ -2,6 +2,7 @@
 
 zscore   by how far each arm puts a candidate above the others; see `zscore`
 rrf      by ranks alone, in two levels; see `rrf`
+keywords by fixed points, which stand in the bonus: there are no arms; see `keywords`
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,11 +52,9 @@ def fuse_variant(
     arms: ArmRankings, bonus: Mapping[str, float], rules: SearchRules, depth: int | None
 ) -> Ranking:
     """One ranking for one variant."""
-    match rules.fusion:
-        case "zscore":
-            return fuse_zscores(_weighted([(1.0, arms)], rules), _in_zscores(bonus), depth=depth)
-        case "rrf":
-            return rrf_arms(arms.values(), bonus)
+    if rules.fusion == "zscore":
+        return fuse_zscores(_weighted([(1.0, arms)], rules), _in_zscores(bonus), depth=depth)
+    return rrf_arms(arms.values(), bonus)  # by keywords there are no arms: it is the bonus
 
 
 def fuse_all(steps: Sequence[VariantTrace], rules: SearchRules, depth: int | None) -> Ranking:
@@ -65,6 +64,8 @@ def fuse_all(steps: Sequence[VariantTrace], rules: SearchRules, depth: int | Non
             return fuse_zscores(*_all_rankings(steps, rules), depth=depth)
         case "rrf":
             return rrf_variants((step.variant.weight, step.fused) for step in steps)
+        case "keywords":
+            return steps[0].fused  # of the one wording
 
 
 def contributions_of(

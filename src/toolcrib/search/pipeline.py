@@ -18,6 +18,7 @@ from toolcrib.search.confidence import (
     evidence,
 )
 from toolcrib.search.fusion import VariantTrace, calibrated, fuse_all
+from toolcrib.search.keywords import keyword_points, keyword_variant
 from toolcrib.search.languages import translation_weight
 from toolcrib.search.name_mentions import RESPELT, VERBATIM, is_identifier, mentioned_names
 from toolcrib.search.products import PoolProducts, named_products
@@ -150,6 +151,8 @@ class Search:
         `depth` is how far down each arm looks; None: to the end. `shown` is how many places matter:
         what cannot come among them is not looked at again. None: all do.
         """
+        if self.rules.fusion == "keywords":
+            return self._trace_keywords(text, depth)
         corrected = self.view.speller().correct(text, may_say=self._may_say)
         trace = self._trace_task(corrected.text, depth, shown)
         return _with_corrections(trace, corrected.corrections)
@@ -271,6 +274,16 @@ class Search:
         ranking = boosted(calibrated(fused, likely, self.rules), boosts)
         after_cut = self._outright(text, names, ranking) or self._cut_or_abstain(ranking, likely)
         return SearchTrace(steps, ranking, after_cut, boosts, likely, seen=seen)
+
+    def _trace_keywords(self, text: str, depth: int | None) -> SearchTrace:
+        """The trace by fixed points: nothing is corrected, reworded, split or looked at again."""
+        visible = filter(None, map(self.visible, self.entries))
+        scores = {each.name: sum(keyword_points(text, each).values()) for each in visible}
+        points = {id: score for id, score in scores.items() if score}
+        steps = (VariantTrace(keyword_variant(text), {}, points, self.rules, depth),)
+        ranking = fuse_all(steps, self.rules, depth)
+        likely = self._chance(steps, ranking, SecondLook())
+        return SearchTrace(steps, ranking, self._cut_or_abstain(ranking, likely), chance=likely)
 
     def _variants(self, text: str, *, closely: bool) -> Sequence[Variant]:
         """The variants of a text, with their vectors.

@@ -29,8 +29,9 @@ class Candidate:
     `ranks` are the best that each arm gives it by any variant, of the first matches only; None: it
     is not among them. `contributions` are what each arm adds to the score, in standard deviations:
     the arms, "name", and of the second look "look", "product" and "destroys". By `rrf` they are
-    weighted reciprocal ranks. `learned` is the share by which use has raised the score. `part` is
-    the part of the task for which it stands here; "" for the whole. `owner` is whose it is.
+    weighted reciprocal ranks, by `keywords` points. `learned` is the share by which use has raised
+    the score. `part` is the part of the task for which it stands here; "" for the whole. `owner` is
+    whose it is.
     """
 
     name: str

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Cut = Literal["autocut", "top_band", "none"]
-Fusion = Literal["zscore", "rrf"]
+Fusion = Literal["zscore", "rrf", "keywords"]
 SecondLookMode = Literal["off", "fast"]
 
 

@@ -36,11 +36,13 @@ class SearchSettings(Section):
     schemas: int = setting(
         default=3, ge=0, description="How many of the best hits carry their full schema."
     )
-    fusion: Literal["zscore", "rrf"] = setting(
+    fusion: Literal["zscore", "rrf", "keywords"] = setting(
         default="zscore",
         check=_has_no_former_name,
         description="How the arms are fused. `zscore`: by how far each arm puts a tool above the"
-        " mean of all candidates. `rrf`: by ranks, in two levels of reciprocal rank fusion.",
+        " mean of all candidates. `rrf`: by ranks, in two levels of reciprocal rank fusion."
+        " `keywords`: no arms but fixed points, 3 for a word in the name, 1 for a word in the"
+        " description alone, and 100 for the whole name.",
     )
     second_look: Literal["off", "fast"] = setting(
         default="fast",

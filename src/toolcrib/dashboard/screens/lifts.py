@@ -40,7 +40,8 @@ def summed(contributions: Mapping[str, float]) -> Lifts:
     """Contributions in five parts."""
     arms = {arm: contributions.get(arm, 0.0) for arm in LIFTS[:3]}
     look = sum(contributions.get(part, 0.0) for part in SECOND_LOOK)
-    return {**arms, "bonus": contributions.get("name", 0.0), "second look": look}
+    bonus = sum(part for by, part in contributions.items() if by not in {*LIFTS, *SECOND_LOOK})
+    return {**arms, "bonus": bonus, "second look": look}
 
 
 def cells(

@@ -61,10 +61,11 @@ def _footer(ranking: RankingExplanation) -> str:
     left = ranking.found - len(ranking.candidates)
     by_ranks = "Bars are reciprocal ranks, by the weights of the variants."
     by_zscores = "Bars are standard deviations above the mean of all candidates."
+    by_points = "Bars are points for the words of the query."
     words = [
         f"{left} more were ranked." if left else "",
-        by_ranks if ranking.fusion == "rrf" else by_zscores,
-        "In bold: the rank that the arm gives.",
+        {"rrf": by_ranks, "keywords": by_points}.get(ranking.fusion, by_zscores),
+        "In bold: the rank that the arm gives." if ranking.fusion != "keywords" else "",
         "Each part of the task has its best tool first." if ranking.parts else "",
     ]
     return " ".join(filter(None, words if ranking.variants else words[:1]))
