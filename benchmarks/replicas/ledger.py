@@ -21,7 +21,7 @@ from toolcrib.store.postgres import PostgresStores
 T = TypeVar("T")
 
 UNLOGGED_S = 2.0
-"""So long before a kill what is answered may not be logged: half a second, if no core is busy."""
+"""So long before a kill what is answered may not be logged: half a second, on a quiet machine."""
 LOGGED_S = 60.0
 PAGE_EVENTS = 20_000
 
