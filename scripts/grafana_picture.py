@@ -128,7 +128,10 @@ verdict = "ask"
         )
         return done.stdout.strip()
 
-    key, metrics_key = run("keys", "add", "ci"), run("keys", "add", "prometheus", "--metrics")
+    key, metrics_key = (
+        run("keys", "add", "ci"),
+        run("keys", "add", "prometheus", "--scope", "metrics"),
+    )
     run("refresh")
     gateway = ends.enter_context(
         subprocess.Popen(

@@ -21,7 +21,7 @@ from benchmarks.replicas.ledger import TOOLS_KEY, Approval, Executed, Ledger
 from benchmarks.replicas.shop_server import CANCEL, LOOK_UP, REPORT, SERVER
 from toolcrib.errors import ConfigError, StoreAway, StoreError
 from toolcrib.gateway import DEFAULT_PROFILE, ask_daemon
-from toolcrib.gateway.keys import Keys
+from toolcrib.gateway.keys import Keys, key_id
 from toolcrib.store import Decision
 from toolcrib.store.postgres import PostgresStores
 from toolcrib.strict_json import json_digest
@@ -237,7 +237,7 @@ class _Worker:
         self._client = McpClient(load.url, key, era)
         self._chance = Random(number)
         self._number = number
-        self._owner = f"key:{client_name(number)}@{DEFAULT_PROFILE}"
+        self._owner = f"key:{client_name(number)}#{key_id(key)}@{DEFAULT_PROFILE}"
         self._set = ""
 
     async def run(self) -> None:

@@ -44,6 +44,7 @@ class World:
         server = {"command": sys.executable, "args": args, **others}
         self.config = own_file()
         self.config.write_text(json.dumps({"mcpServers": {"fake": server}}))
+        self.config.chmod(0o600)
 
     def pull(self, tool: str = "echo", **fields: Any) -> None:
         """From now on the server says this of a tool; nothing: what it said at first."""

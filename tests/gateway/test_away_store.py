@@ -13,7 +13,7 @@ from tests.gateway.tenancy import SERVER, Gateway, Site, gateway, run
 from tests.observe.prometheus_page import PageSamples, read_page
 from tests.store.postgres.proxy import TcpProxy
 from tests.waiting import until_async
-from toolcrib.crib import stores_in
+from toolcrib.crib import inventory_of, stores_in
 from toolcrib.errors import StoreAway
 from toolcrib.gateway import KeyTerms
 from toolcrib.gateway.gateway_metrics import count_waiting
@@ -105,9 +105,14 @@ def test_it_starts_while_the_store_is_away_with_what_it_knows(site: Site, proxy:
             assert refused.error
             assert refused.error.code == "store_away"
             assert not await is_ready(at)
+            shop = inventory_of(crib).servers["shop"]
+            away = shop.status().unavailable
+            assert away
+            assert away.remedy == "run `toolcrib doctor`", "a review would help nobody"
             proxy.restore()
             await until_async(lambda: is_ready(at), "it is ready")
             assert (await crib.call("mcp_shop_look_up")).ok
+            assert shop.status().unavailable is None, "nothing waits for a review"
 
     run(test)
 

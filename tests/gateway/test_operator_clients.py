@@ -160,7 +160,7 @@ def test_texts_of_queries_are_told_to_the_operator_alone(tmp_path: Path):
 def test_sets_are_shown_without_their_handles(tmp_path: Path):
     async def scenario() -> None:
         async with serving(tmp_path, crib=many_tools, servers=GatewayServers) as (daemon, _):
-            handles = [await search(daemon), await search(daemon, "count sheep in a meadow")]
+            handles = [await search(daemon), await search(daemon, "select:count_sheep_3")]
             sets = await asked(tmp_path, "sets")
             assert [each["caller"] for each in sets] == ["ann@default"] * 2
             assert sets[1]["tools"][0] == "send_invoice"

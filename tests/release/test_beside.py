@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from scripts.build_release import uv_settings
+from tests.release.built import built
 
-pytestmark = pytest.mark.release
+pytestmark = [pytest.mark.release, built]
 
 ROOT = Path(__file__).parents[2]
 UV = Path(sys.prefix) / "bin" / "uv"

@@ -119,7 +119,7 @@ GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
         ),
         "review": CommandEntry(
             "review:review_command",
-            "Show the MCP tools that wait for review, and decide about them.",
+            "Show the MCP tools and servers that wait for review, and decide about them.",
         ),
     },
     "Check": {

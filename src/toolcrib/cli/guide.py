@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from toolcrib.cli.screen import AsJson, print_json
 from toolcrib.errors import ConfigError
 from toolcrib.text import list_nearest
 
@@ -14,6 +15,7 @@ PAGES = ("guide/*.md", "errors.md", "eval.md", "settings.md", "troubleshooting.m
 
 def help_command(
     topic: Annotated[str, typer.Argument(help="The page; without one, all are named.")] = "",
+    as_json: AsJson = False,
 ) -> None:
     """Print a page of the guide, as messages and other pages name it.
 
@@ -25,4 +27,5 @@ def help_command(
     pages = {file.stem: file for file in files}
     if topic and topic not in pages:
         raise ConfigError(f"there is no page {topic!r}; nearest: {list_nearest(topic, [*pages])}")
-    typer.echo(pages[topic].read_text("utf-8") if topic else "\n".join(sorted(pages)))
+    shown = pages[topic].read_text("utf-8") if topic else "\n".join(sorted(pages))
+    print_json({"topic": topic, "text": shown}) if as_json else typer.echo(shown)

@@ -56,6 +56,27 @@ def test_the_value_counts_for_whatever_hangs_on_the_very_entry(other):
     assert identity_of(one, b"1" * 32).hash != identity_of(one, KEY).hash
 
 
+@pytest.mark.parametrize(
+    "stricter",
+    [
+        {"trust": "strict"},
+        {"believe_annotations": False},
+        {"elicitation": False},
+        {"permission": (("*", "dangerous"),)},
+        {"permission": (("*", "dangerous"), ("a", "read"))},
+    ],
+)
+def test_a_key_of_trust_that_is_taken_out_of_a_file_of_others_makes_its_entry_wait(stricter):
+    approved = ServerConfig("a", SAME, is_own=False, **stricter)
+    others = [ServerConfig("a", SAME, is_own=False)]
+    if "permission" in stricter:  # the first that fits counts
+        others.append(replace(approved, permission=(("a", "read"), *stricter["permission"])))
+    for each in others:
+        assert identity_of(each, KEY).hash != identity_of(approved, KEY).hash
+    own = replace(approved, is_own=True)  # the operator's word
+    assert identity_of(own, KEY) == identity_of(ServerConfig("a", SAME), KEY)
+
+
 @pytest.mark.parametrize("field", ["id", "prefix", "description"])
 def test_what_others_say_of_a_server_counts(field):
     config = ServerConfig("a", SAME, is_own=False)

@@ -15,7 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from toolcrib.cli.checks.diagnosis import CheckContext, Diagnosis
-from toolcrib.errors import ToolcribError
+from toolcrib.crib import stores_in
+from toolcrib.errors import StoreError, ToolcribError
 from toolcrib.settings import own_servers_file
 from toolcrib.store import catalog_condition, sqlite_version
 from toolcrib.wiring import embedder_of
@@ -46,11 +47,15 @@ def check_machine(_context: CheckContext | None = None) -> Iterator[Diagnosis]:
 def check_store(context: CheckContext) -> Iterator[Diagnosis]:
     """Whether the catalog file is sound and has room. The file is only read.
 
-    A shared store is up to date: otherwise there were no crib.
+    A shared store that answers is up to date: otherwise there were no crib.
     """
     if shared := context.settings.database:
-        tenant = context.settings.tenant
-        yield Diagnosis(STORE, "ok", f"{shared}: answers, and is up to date; tenant {tenant}")
+        fine = f"{shared}: answers, and is up to date; tenant {context.settings.tenant}"
+        try:
+            stores_in(context.crib).decisions.check_current()
+            yield Diagnosis(STORE, "ok", fine)
+        except StoreError as error:
+            yield Diagnosis(STORE, "problem", str(error), "see that it is up and can be reached")
     path = context.settings.store_path
     if path == ":memory:":
         yield Diagnosis(STORE, "ok", "the catalog is in memory, and lasts as long as the process")

@@ -103,10 +103,11 @@ def identity_of(config: ServerConfig, key: bytes) -> ServerIdentity:
 def entry_hash(config: ServerConfig, key: bytes) -> str:
     """A keyed BLAKE2 over all that is written of a server, and that is more than a switch of ours.
 
-    Of a server that others have described their words count as well.
+    In a file of others their words count as well, and what they say of trust: without a key that
+    made the server stricter it is not the entry that was approved.
     """
-    about = "" if config.is_own else config.description
-    return _hash({"server": [config.id, config.prefix, about], **asdict(config.transport)}, key)
+    about = {} if config.is_own else {"about": config.description, **config.trust_keys()}
+    return _hash({"server": [config.id, config.prefix], **about, **asdict(config.transport)}, key)
 
 
 def config_hash(transport: Transport, key: bytes) -> str:

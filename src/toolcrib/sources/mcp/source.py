@@ -352,6 +352,8 @@ class McpSource:
         loaded = self._memory.look()
         stamp = self._stamp(loaded.version, loaded.mark)  # before what it stands for, never after
         known, judgement, last = loaded.known, loaded.judgement, loaded.definitions
+        if judgement.problem:  # it says nothing of what was decided under that mark
+            stamp = ""
         if known is None:
             self._summary = ListingSummary(stamp)
             return NONE_DEFINED

@@ -88,7 +88,11 @@ class ServerStatus:
             seen=head.fetched if head else 0.0,
             **others,
         )
-        return replace(status, unavailable=why_unavailable(config, status))
+        why = why_unavailable(config, status)
+        if summary.problem and why and why.code == "unreviewed":
+            reason = "nothing is known of what was decided about its tools"
+            why = _because(config, "unreviewed", reason, "run `toolcrib doctor`")
+        return replace(status, unavailable=why)
 
     @classmethod
     def of_json(cls, given: Mapping[str, Any]) -> Self:

@@ -96,6 +96,7 @@ class ServerTrust:
         self._entry: JsonObject = {
             **masked_entry(config.transport),
             **{key: text for key, text in about.items() if text},
+            **config.trust_keys(),
         }
         self._decisions = decisions
 

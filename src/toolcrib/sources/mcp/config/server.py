@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import ClassVar, Literal, TypeAlias
 
-from toolcrib.model import Defer, PermissionKind
+from toolcrib.model import Defer, Json, JsonObject, PermissionKind
 
 TrustPolicy = Literal["pinned", "strict", "open"]
 Grant = Literal["authorization_code", "client_credentials"]
@@ -142,6 +142,16 @@ class ServerConfig:
         """Whether the operator lets the tool be found and called at all."""
         listed = self.enabled_tools is None or _fits(tool, self.enabled_tools)
         return not self.disabled and listed and not _fits(tool, self.disabled_tools)
+
+    def trust_keys(self) -> JsonObject:
+        """What it says of its own trust, as far as that is not the default."""
+        said: dict[str, Json] = {
+            "trust": self.trust,
+            "believe_annotations": self.believe_annotations,
+            "elicitation": self.elicitation,
+            "permission": [list(each) for each in self.permission],
+        }
+        return {key: value for key, value in said.items() if value not in ("pinned", True, [])}
 
     def differs_in_process(self, other: "ServerConfig") -> bool:
         """Whether the other configuration needs another process, or connection."""
