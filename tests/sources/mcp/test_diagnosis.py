@@ -7,6 +7,7 @@ import pytest
 from toolcrib.sources.mcp import ServerCommand
 from toolcrib.sources.mcp.diagnosis import StartAttempt, diagnose, no_command
 from toolcrib.sources.mcp.outcome import StartDiagnosis
+from toolcrib.sources.mcp.server_log import without_warnings
 
 NPX = ServerCommand("npx", ("-y", "@scope/server"))
 UVX = ServerCommand("uvx", ("mcp-server-sqlite", "--db-path", "x.db"))
@@ -233,6 +234,13 @@ def test_what_libraries_warn_of_is_no_cause():
     means = found(WARNED + "ValueError: SLACK_TOKEN is required\n")
     assert means.reason == "SLACK_TOKEN is not set"
     assert diagnose("\n".join(WARNED.splitlines()[:4]), start) is None
+
+
+def test_where_node_says_how_to_find_a_warning_is_no_cause():
+    how = "(Use `node --trace-deprecation ...` to show where the warning was created)\n"
+    warned = f"(node:7) [DEP0040] DeprecationWarning: `punycode` is old\n{how}"
+    assert without_warnings(warned) == ""
+    assert without_warnings(f"{warned}no licence\n") == "no licence\n"
 
 
 def test_what_a_server_warns_of_is_the_cause_if_it_says_nothing_else():

@@ -49,7 +49,7 @@ _NOISE = re.compile(r"npm (?:notice|warn)\b|\(node:[0-9]+\)|\(Use `node --trace"
 """What a package runner or an interpreter adds to the stderr of a server."""
 _LIBRARY_WARNING = re.compile(
     r"^\S[^\n]{0,500}?:[0-9]{1,7}: [\w.]{0,80}Warning: [^\n]*\n?(?:  [^\n]*\n?)?"
-    r"|^\(node:[0-9]+\) [^\n]*\n?",
+    r"|^\(node:[0-9]+\) [^\n]*\n?|^\(Use `node --trace[^\n]*\n?",
     re.MULTILINE,
 )
 """Of Python with the line of its source below it, or of Node."""
