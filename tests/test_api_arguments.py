@@ -133,6 +133,11 @@ SLIPS: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "kinds": (lambda crib: crib.search("a", kinds=["tols"]), "one of tool, skill, agent, not 't"),
     "call(17)": (lambda crib: asyncio.run(crib.call(17)), "name of a tool to call takes a string"),
+    "call of a session": (
+        lambda crib: asyncio.run(crib.session().call(None)),
+        "the name of a tool to call takes a string, not None",
+    ),
+    "on_update": (lambda crib: crib.on_update(17), "on_update() takes a Callable, not 17; pass a"),
     "add_mcp": (lambda crib: crib.add_mcp("a", comand="x"), "no key 'comand'; the nearest is 'co"),
     "add_mcp(17)": (lambda crib: crib.add_mcp(17), "add_mcp() takes a string or a Path or a Mapp"),
     "a class": (lambda crib: crib.add_source(Crib), "add_source() takes sources one by one, not"),

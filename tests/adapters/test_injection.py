@@ -128,5 +128,5 @@ def test_without_a_graph_the_call_says_what_is_missing(crib: Crib, got: dict[str
     error = asyncio.run(crib.call("book", {"room": "Blue"})).error
     assert error
     assert error.effect == "not_sent"
-    assert "LangChain fills in user_id, tenant, call_id, state, messages, store" in error.message
+    assert "a framework fills in user_id, tenant, call_id, state, messages, store" in error.message
     assert got == {}

@@ -16,10 +16,12 @@ from agents import (
     OpenAIChatCompletionsModel,
     OpenAIResponsesModel,
     RunConfig,
+    RunContextWrapper,
     Runner,
     RunState,
     ToolExecutionConfig,
 )
+from agents.tool_context import ToolContext
 from openai import AsyncOpenAI
 
 from tests.adapters.talks import open_ai
@@ -33,7 +35,7 @@ from tests.adapters.weather import (
     raw,
     weather_crib,
 )
-from toolcrib import Crib
+from toolcrib import Crib, Settings
 from toolcrib.adapters.openai_agents import AgentsMode, revealed, toolcrib_note, toolcrib_tools
 from toolcrib.crib import inventory_of
 from toolcrib.model import Outcome
@@ -337,3 +339,22 @@ def test_a_shorter_conversation_keeps_what_its_messages_have_shown():
         talk.ask(RADAR)
         talk.session.compacted(frozenset(revealed(talk.history[2:])))
         assert [tool.name for tool in talk.session.revealed_tools()] == [RADAR]
+
+
+@pytest.mark.parametrize("kind", [RunContextWrapper, ToolContext])
+def test_the_context_of_a_run_reaches_a_function_and_no_model(kind: Any):
+    got: list[Any] = []
+
+    def book(ctx: Any, room: str) -> str:
+        """Book a room."""
+        got.append(ctx)
+        return f"{room} is booked"
+
+    book.__annotations__["ctx"] = kind[Any]
+    crib = Crib(Settings(store=":memory:", embed={"embedder": "none"}))
+    crib.add(book)
+    with crib, talking(crib, [CallTool("book", {"room": "Blue"}), Say("Done.")]) as talk:
+        assert talk.ask("Book Blue") == "Done."
+        [tool, *_] = talk.model.requests[0].json["tools"]
+        assert list(tool["function"]["parameters"]["properties"]) == ["room"]
+    assert isinstance(got[0], ToolContext)

@@ -9,7 +9,7 @@ from typing import Any
 
 import anthropic
 import pytest
-from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, RunContext
 from pydantic_ai.capabilities import ToolSearch
 from pydantic_ai.messages import BinaryContent, ModelMessage, ModelMessagesTypeAdapter, ModelRequest
 from pydantic_ai.models import Model
@@ -30,7 +30,7 @@ from tests.adapters.weather import (
     raw,
     weather_crib,
 )
-from toolcrib import Caller, Crib, Scope
+from toolcrib import Caller, Crib, Scope, Settings
 from toolcrib.adapters.pydantic_ai import ToolcribToolset, toolcrib_search
 from toolcrib.crib import inventory_of
 from toolcrib.model import Outcome
@@ -397,3 +397,23 @@ def test_by_default_claude_searches_by_itself_and_others_are_shown_at_once():
         assert FORECAST not in talk.model.requests[0].sees
     with talking(crib, [OSLO, Say("Sunny.")], chat) as talk:
         assert talk.ask(FORECAST) == "Sunny."
+
+
+def test_the_context_of_a_run_reaches_a_function_and_no_model():
+    def book(ctx: RunContext[str], room: str) -> str:
+        """Book a room."""
+        return f"{room} is booked for {ctx.deps}"
+
+    crib = Crib(Settings(store=":memory:", embed={"embedder": "none"}))
+    crib.add(book)
+    turns = [CallTool("book", {"room": "Blue"}), Say("Done.")]
+    with crib, talking(crib, turns) as talk:
+        talk.ask("Book Blue", deps="ann")
+        [tool, *_] = talk.model.requests[0].json["tools"]
+        assert list(tool["function"]["parameters"]["properties"]) == ["room"]
+        assert talk.model.requests[1].json["messages"][-1]["content"] == "Blue is booked for ann"
+    outside = Crib(Settings(store=":memory:", embed={"embedder": "none"}))
+    outside.add(book)
+    error = asyncio.run(outside.call("book", {"room": "Blue"})).error
+    assert error
+    assert "a framework fills in ctx" in error.message

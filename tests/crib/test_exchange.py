@@ -95,6 +95,9 @@ def test_what_was_not_added_or_names_several_things_is_not_removed(crib: Crib):
         crib.remove("shp")
     with pytest.raises(UnknownTool, match="A tool of a source goes with the source"):
         crib.remove("sell")
+    assert crib.search("buy")
+    with pytest.raises(UnknownTool, match="no function, source or MCP server None was added"):
+        crib.remove(None)  # type: ignore[arg-type]
     crib.remove(weather)
     assert sorted(crib.entries()) == ["buy", "sell"]
 

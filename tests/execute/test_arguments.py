@@ -129,15 +129,25 @@ WRONG: dict[str, tuple[JsonObject, str]] = {
         "$.seats: expected integer or null, not [1].",
     ),
     "inside": ({"room": "a", "at": {"x": 1}}, '$.at: "floor" is a required property. Correct'),
+    "a short name beside it": (
+        {"rom": "a"},
+        "Missing: room. Unknown: rom, did you mean room?",
+    ),
+    "in a list": ({"room": "a", "m": [1, 2]}, '$.m[0]: 1 is not of type "string". Correct'),
     "no object": ({"room": "a", "at": 3}, "$.at: expected object or null, not 3."),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_what_does_not_fit_is_said_in_words_for_people(case: str):
-    def book(room: str, seats: int | None = None, at: Place | None = None) -> str:
+    def book(
+        room: str,
+        seats: int | None = None,
+        at: Place | None = None,
+        m: list[str] | None = None,
+    ) -> str:
         """Book a room."""
-        return f"{room} {seats} {at}"
+        return f"{room} {seats} {at} {m}"
 
     arguments, message = WRONG[case]
     with Crib() as crib:

@@ -238,6 +238,17 @@ def test_a_name_as_other_hosts_write_it_resolves_to_the_tool_of_that_server(pool
             pool.resolve(wrong)
 
 
+def test_a_name_with_its_source_resolves_to_the_tool_of_that_source(pool: Pool):
+    solo = mcp("solo", "turn"), mcp("solo", "a/b")
+    pool.add(ListedSource(mcp("git-hub", "list_issues"), *solo, *ISSUES))
+    for name in ("git-hub/list_issues", "mcp:git-hub/list_issues"):
+        assert pool.resolve(name).capability.source_id == "git-hub"
+    assert pool.resolve("solo/a/b").bare == "a/b"
+    for wrong in ("*/turn", "sol?/turn", "solo/t*", "github/turn", "solo/", "/turn", "sdk:solo/a"):
+        with pytest.raises(UnknownTool):
+            pool.resolve(wrong)
+
+
 def test_a_name_that_two_servers_and_tools_make_up_fails_with_both(pool: Pool):
     pool.add(ListedSource(mcp("a", "b__c"), mcp("a__b", "c")))
     with pytest.raises(AmbiguousName, match="mcp_a_b__c, mcp_a__b_c"):

@@ -362,11 +362,22 @@ def test_rules_of_approval_are_tables(file: Path):
 
 
 @pytest.mark.parametrize(
-    "rule", ['{verdict = "maybe"}', '{kind = "read"}', '{verdict = "ask", name = "x"}']
+    "rule", ['{verdict = "maybe"}', '{kind = "read"}', '{verdict = "ask", pattern = 1}']
 )
 def test_a_rule_that_cannot_be_kept_is_refused(rule: str, file: Path):
     write(file, f"[approval]\nrules = [{rule}]")
     assert "approval.rules.0" in refusal({}, file)
+
+
+def test_an_unknown_key_of_a_rule_is_named_with_the_nearest(file: Path):
+    write(file, '[approval]\nrules = [{verdict = "ask"}, {verdict = "deny", patern = "x"}]')
+    message = "[rules.1] there is no setting 'patern'; the nearest is 'approval.rules.1.pattern'"
+    assert message in refusal({}, file)
+
+
+def test_a_setting_that_is_written_into_a_section_has_to_go_outside(file: Path):
+    write(file, '[gateway.profiles.ann]\ntool_search = "auto"')
+    assert "the nearest is 'tool_search', outside of all sections" in refusal({}, file)
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,13 @@ import functools
 import json
 from collections.abc import Callable
 from enum import Enum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
+from agents import RunContextWrapper
+from agents.tool_context import ToolContext
 from pydantic import BaseModel, Field
+from pydantic_ai import RunContext
 
 from toolcrib.crib import Crib
 from toolcrib.errors import DeclarationError
@@ -248,3 +251,15 @@ def test_a_partial_is_described_by_its_function():
     assert (info.permission_kind, info.module) == ("read", __name__)
     assert schema(functools.partial(look_up, language="de"))["properties"]["word"]["description"]
     assert asyncio.run(crib.call("look_up", {"word": "Haus"})).content == "Haus in de"
+
+
+def test_what_an_agent_framework_passes_is_no_argument_of_the_model():
+    def book(ctx: RunContext[str], room: str, run: RunContextWrapper[Any]) -> str:
+        """Book a room."""
+        return f"{room} for {ctx.deps} and {run}"
+
+    def cancel(context: ToolContext[Any], room: str) -> str:
+        """Cancel a room."""
+        return f"{room} {context}"
+
+    assert list(schema(book)["properties"]) == list(schema(cancel)["properties"]) == ["room"]

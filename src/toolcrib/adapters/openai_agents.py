@@ -44,6 +44,7 @@ from toolcrib.adapters.wire.user_messages import said_in_items
 from toolcrib.api_arguments import check
 from toolcrib.model import JsonObject, ToolInfo
 from toolcrib.session import SEARCH_TOOL, Session, UserMessage
+from toolcrib.sources import injecting_context
 from toolcrib.strict_json import parse_strictly
 
 __all__ = ["AgentsMode", "revealed", "toolcrib_note", "toolcrib_tools"]
@@ -161,7 +162,8 @@ class _ToolHandler:
         question = self.session.question(call.name, call.arguments)
         is_approved = context.is_tool_approved(context.qualified_tool_name, context.tool_call_id)
         approver = approver_for(question) if is_approved else None
-        outcome = await make_call(self.session, call, approver, paged=not self.hosted)
+        with injecting_context(context):
+            outcome = await make_call(self.session, call, approver, paged=not self.hosted)
         return outcome_text(outcome)
 
     async def needs_approval(self, _context: Context, arguments: dict[str, Any], id: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from toolcrib.api_arguments import check
 from toolcrib.errors import AmbiguousName, UnknownTool
 from toolcrib.pool import TOOLS_UPDATED, ToolsUpdated
 from toolcrib.text import list_nearest
@@ -33,7 +34,7 @@ def remove(inventory: Inventory, what: str | Callable[..., object] | Source) -> 
         names = functions.names_of(what)
         servers = [each for name, each in inventory.servers.items() if what in (name, each.id)]
         others = [each for each in inventory.pool.sources if each not in servers]
-        sources = [each for each in others if what in (each, each.id)]
+        sources = [each for each in others if what in (each, each.id or each)]
         found = len(names) + len(servers) + len(sources)
         if found > 1:
             remedy = "hand over the function or the source itself"
@@ -52,6 +53,7 @@ def remove(inventory: Inventory, what: str | Callable[..., object] | Source) -> 
 
 def on_update(inventory: Inventory, listener: Callable[[ToolsUpdated], None]) -> Callable[[], None]:
     """Call this with each change of the pool from now on; returns what ends it."""
+    check(listener, Callable, "on_update()", "pass a function of one argument")
 
     def hear(news: ToolsUpdated) -> None:
         try:

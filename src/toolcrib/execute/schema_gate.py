@@ -11,6 +11,7 @@ take (look-around, back-references, vast ones) are left out: the tool itself has
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import cast
 
@@ -25,13 +26,13 @@ from toolcrib.execute.meter import (
 )
 from toolcrib.execute.schema_reader import pointed_at, required_by
 from toolcrib.model import Json, JsonObject
-from toolcrib.text import nearest_names
+from toolcrib.text import likeness
 
 MOST_BYTES = 64 * 1024
 MOST_DEPTH = 32
 MOST_NODES = 2_000
 MOST_PATTERNS = 50
-MOST_KEYS, LONGEST_KEY = 10, 64
+MOST_KEYS, LONGEST_KEY, ALIKE = 10, 64, 60
 PATTERN_KIB = (1, 2, 4, 8, 16, 32, 64)
 LONGEST_MESSAGE = 300
 NEVER = float("inf")
@@ -221,7 +222,7 @@ def _problem(error: jsonschema_rs.ValidationError) -> SchemaProblem:
     branches = [each[0] for each in getattr(error.kind, "context", ()) if each]
     typed = [list[str](getattr(each.kind, "types", ())) for each in branches]
     for branch, types in zip(branches, typed, strict=True):
-        if not types:
+        if not types or branch.instance_path != error.instance_path:
             return _problem(branch)
     expected = f"expected {' or '.join(chain(*typed))}, not {json.dumps(error.instance)}"
     return SchemaProblem(
@@ -236,8 +237,9 @@ def _wrong_keys(value: Json, schema: JsonObject) -> str:
     missing = sorted(required_by(schema).difference(given))
     closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
     unknown = [key[:LONGEST_KEY] for key in given if closed and key not in known][:MOST_KEYS]
-    near = [(key, nearest_names(key, known, limit=1, at_least=70)) for key in unknown]
-    asked = [f"{key}, did you mean {' '.join(names)}?" if names else key for key, names in near]
+    near = [(key, max(known, key=partial(likeness, key), default="")) for key in unknown]
+    alike = {key: each for key, each in near if likeness(key, each) >= ALIKE}
+    asked = [f"{key}, did you mean {alike[key]}?" if key in alike else key for key in unknown]
     lists = (("Missing", missing[:MOST_KEYS]), ("Unknown", asked))
     return ". ".join(f"{what}: {'; '.join(keys)}" for what, keys in lists if keys)
 

@@ -90,12 +90,20 @@ def _grants_double(pattern: str, spellings: Spellings, entry: Entry) -> bool:
 
 
 def is_called(name: str, entry: Entry) -> bool:
-    """Whether other hosts of MCP servers call an entry so: `mcp__github__create_issue`."""
+    """Whether an entry is called so with its source: `github/create_issue`, or as other hosts do.
+
+    These write `mcp__github__create_issue`. A name has no wildcards.
+    """
+    source, slash, bare = name.partition("/")
+    if slash and bare == entry.bare and not has_wildcard(source):
+        return _fits_source(source, entry)
     return name.startswith(DOUBLE) and name in _spellings(_origin(entry)).called
 
 
 def bare_parts(name: str) -> Iterator[str]:
     """What the tool's own name may be in such a name: all of its ends; none of one without end."""
+    if "/" in name:
+        yield name.partition("/")[2]
     is_double = name.startswith(DOUBLE) and len(name) <= LONGEST_DOUBLE
     at = name.find("__", len(DOUBLE)) if is_double else -1
     while at >= 0:

@@ -17,7 +17,7 @@ from toolcrib.model import (
     Query,
     Ranking,
 )
-from toolcrib.names import is_called, name_stems
+from toolcrib.names import bare_parts, is_called, name_stems
 from toolcrib.search.confidence import LOW, confidence_level
 from toolcrib.search.pipeline import Search, SearchTrace
 from toolcrib.search.query_syntax import (
@@ -182,7 +182,9 @@ def _named(name: str, search: Search) -> list[str]:
     visible = {id: search.entries[id] for id in search.view.named(fold(name)) if search.sees(id)}
     exact = [id for id in visible if id == name]
     bare = [id for id, entry in visible.items() if entry.bare == name]
-    called = [id for id, entry in visible.items() if is_called(name, entry)]
+    ends = [id for end in bare_parts(name) for id in search.view.named(fold(end))]
+    seen = filter(search.sees, dict.fromkeys((*visible, *ends)))
+    called = [id for id in seen if is_called(name, search.entries[id])]
     return exact or bare or called or list(visible)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar, cast
 
-from toolcrib.api_arguments import several
+from toolcrib.api_arguments import check, several
 from toolcrib.execute import ApprovalRequest, Approver, CallRefused
 from toolcrib.model import (
     Call,
@@ -232,6 +232,7 @@ class Session:
         one: the outcome is a `ProgramOutcome`. `pin` and `timeout_s` are not for programs. A
         deferred tool is refused with `not_revealed`: programs call it.
         """
+        check(name, str, "the name of a tool to call")
         if name in SEARCH_TOOL_NAMES:
             return await self._host.aside(lambda: self._run_search(arguments))
         if self.runs_programs(name):

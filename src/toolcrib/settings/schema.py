@@ -4,7 +4,7 @@ An unknown key is an error that names the nearest key. Nothing is read here: see
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args, get_origin
@@ -287,11 +287,15 @@ def check_keys(
             if remedy := REMOVED.get(inside + key):
                 raise ConfigError(f"{where}{key!r} is no longer a setting: {remedy}")
             near = _nearest(key, {name: inside + name for name in section.keys})
-            raise ConfigError(f"{where}there is no setting {key!r}; the nearest is {near!r}")
+            nearest = f"{near!r}, outside of all sections" if near == key else repr(near)
+            raise ConfigError(f"{where}there is no setting {key!r}; the nearest is {nearest}")
         kind, parts = section.keys[key].type, {key: value}
         if get_origin(kind) is Mapping and isinstance(value, dict):  # profiles, by their names
             named = cast("dict[str, Any]", value)
             kind, parts = get_args(kind)[1], {f"{key}.{name}": named[name] for name in named}
+        elif get_args(kind) and isinstance(value, list | tuple):  # rules, by their places
+            rows = cast("Sequence[Any]", value)
+            kind, parts = get_args(kind)[0], {f"{key}.{at}": row for at, row in enumerate(rows)}
         for name, each in parts.items():
             if isinstance(each, dict) and isinstance(kind, type) and issubclass(kind, Section):
                 check_keys(

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from toolcrib.sources.declaration_file import parse_yaml
     from toolcrib.sources.definition import Definition, permission_from
     from toolcrib.sources.function import ToolFacts, tool
-    from toolcrib.sources.function_call import injecting
+    from toolcrib.sources.function_call import injecting, injecting_context
     from toolcrib.sources.function_source import FunctionSource
     from toolcrib.sources.modules import add_module, public_functions
     from toolcrib.sources.protocol import (
@@ -59,7 +59,7 @@ else:
             "declaration_file": ("parse_yaml",),
             "definition": ("Definition", "permission_from"),
             "function": ("ToolFacts", "tool"),
-            "function_call": ("injecting",),
+            "function_call": ("injecting", "injecting_context"),
             "function_source": ("FunctionSource",),
             "modules": ("add_module", "public_functions"),
             "protocol": (

@@ -7,7 +7,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from inspect import Parameter
 from operator import attrgetter
@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 
 from toolcrib.errors import BadArguments
 from toolcrib.model import CallContext, CallError, Json, Outcome
+from toolcrib.sources.signature import injection
 from toolcrib.system import deadline_passed, run_in_thread
 
 _ANYTHING = TypeAdapter(object)
@@ -37,12 +38,21 @@ def injecting(fill: Callable[[Parameter], object]) -> Generator[None]:
         _FILL.reset(token)
 
 
+def injecting_context(context: object) -> AbstractContextManager[None]:
+    """The same for the context of a framework's run, in each parameter of its type."""
+
+    def fill(one: Parameter) -> object:
+        return context if isinstance(context, injection(one.annotation) or ()) else one.default
+
+    return injecting(fill)
+
+
 def injected_values(name: str, parameters: Mapping[str, Parameter]) -> Mapping[str, object]:
     """What the framework fills in. Raises `BadArguments` where it fills in nothing."""
     values = {key: _FILL.get()(parameter) for key, parameter in parameters.items()}
     if missing := [key for key, value in values.items() if value is Parameter.empty]:
-        remedy = "call it in a graph with Toolcrib's middleware, with these in its context"
-        raise BadArguments(f"{name}: LangChain fills in {', '.join(missing)}; {remedy}")
+        remedy = "call it by Toolcrib's adapter of that framework, with these in its context"
+        raise BadArguments(f"{name}: a framework fills in {', '.join(missing)}; {remedy}")
     return values
 
 

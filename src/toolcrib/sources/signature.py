@@ -17,6 +17,8 @@ _INJECTED = {
     "langchain_core.tools.base.InjectedToolArg",
     "langchain_core.tools.base._DirectlyInjectedToolArg",
     "langchain_core.runnables.config.RunnableConfig",
+    "pydantic_ai._run_context.RunContext",
+    "agents.run_context.RunContextWrapper",
 }
 
 
@@ -84,9 +86,9 @@ def _parameters(fn: Callable[..., object]) -> Iterator[Parameter]:
 
 
 def injection(hint: object) -> type | None:
-    """The class by which LangChain fills a parameter in, of its type; None if a model does.
+    """The class by which a framework fills a parameter in, of its type; None if a model does.
 
-    Known by name: LangChain need not be there.
+    Known by name: the framework need not be there.
     """
     marks = [hint, get_origin(hint), *get_args(hint)]
     for kind in (mark if isinstance(mark, type) else type(mark) for mark in marks):

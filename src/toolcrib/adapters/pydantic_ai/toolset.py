@@ -35,6 +35,7 @@ from toolcrib.crib import Crib
 from toolcrib.execute import ApprovalRequest
 from toolcrib.model import Outcome, ToolInfo
 from toolcrib.session import Session
+from toolcrib.sources import injecting_context
 
 Strategy = Callable[[RunContext[Any], Sequence[str], Sequence[ToolDefinition]], Sequence[str]]
 Tools = dict[str, ToolsetTool[Any]]
@@ -147,7 +148,8 @@ class ToolcribToolset(AbstractToolset[AgentDepsT], Generic[AgentDepsT]):
         if question:
             _check_approval(question, ctx)
         approver, paged = approver_for(question), not self._deferred
-        return _result(await session.call(name, tool_args, approver=approver, paged=paged))
+        with injecting_context(ctx):
+            return _result(await session.call(name, tool_args, approver=approver, paged=paged))
 
     def _session(self, ctx: RunContext[AgentDepsT], model: str | None = None) -> Session:
         if self._deferred:
