@@ -26,6 +26,7 @@ from toolcrib.adapters.auto_table import (
     searches_by_itself,
     undated,
 )
+from toolcrib.adapters.wire.proxy import search_note
 from toolcrib.api_arguments import check
 from toolcrib.execute import Approver
 from toolcrib.model import PrefetchMode
@@ -36,6 +37,7 @@ __all__ = ["Auto", "Choice", "PrefetchChoice", "ProviderWire", "choose_prefetch"
 
 MODES: tuple[WireMode, ...] = get_args(WireMode)
 REFUSALS = frozenset({400, 404, 422})
+HOSTING = frozenset[WireMode]({"reference", "output"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,7 @@ class ProviderWire:
     """
 
     modes: ClassVar[Any] = Literal["append", "proxy"]
+    _search = "ours"
 
     def __init__(  # noqa: PLR0913, PLR0917 - what all wires are given
         self,
@@ -174,6 +177,11 @@ class ProviderWire:
         """The mode that is used, and why."""
         return self._selector.choice
 
+    def system_note(self) -> str:
+        """How to find tools and what waits, for the prompt; "" if nothing does, or hosted."""
+        proxy = self.choice.mode == "proxy"
+        return "" if self._hosted else search_note(self._session, proxy=proxy)
+
     def refused(self, error: Exception) -> bool:
         """Whether the error is the endpoint's refusal of the native wire.
 
@@ -181,6 +189,11 @@ class ProviderWire:
         the provider has no native wire it is always False.
         """
         return self._selector.refused(error)
+
+    @property
+    def _hosted(self) -> bool:
+        """Whether the provider searches: where its own wire is spoken, and that is wanted."""
+        return self._search != "ours" and self.choice.mode in HOSTING
 
 
 def _caller_choice(mode: WireMode, chosen: Choice) -> Choice:

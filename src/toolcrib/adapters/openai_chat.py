@@ -28,7 +28,6 @@ from toolcrib.adapters.wire.outcome_text import outcome_text, prefetched_text
 from toolcrib.adapters.wire.proxy import (
     proxy_tools,
     revealed_by_call,
-    search_note,
     unwrap_proxy_call,
 )
 from toolcrib.adapters.wire.reply import (
@@ -77,10 +76,6 @@ class ChatWire(ProviderWire):
         approver: Approver | None = None,
     ) -> None:
         super().__init__(session, "openai_chat", mode, approver, model)
-
-    def system_note(self) -> str:
-        """How to find tools and what waits, for the system prompt; "" where nothing does."""
-        return search_note(self._session, proxy=self.choice.mode == "proxy")
 
     def request(self, messages: Iterable[ChatMessage]) -> ChatRequest:
         """The conversation as it is, and the tools; without any, the provider wants no list.

@@ -49,7 +49,7 @@ from toolcrib.adapters.wire.outcome_text import (
     text_beside_loaded,
     unloaded_text,
 )
-from toolcrib.adapters.wire.proxy import proxy_tools, search_note, unwrap_proxy_call
+from toolcrib.adapters.wire.proxy import proxy_tools, unwrap_proxy_call
 from toolcrib.adapters.wire.reply import (
     check_ended,
     check_uncut,
@@ -112,11 +112,6 @@ class AnthropicWire(ProviderWire):
         self._cache_control = cache_control
         self._loop = BackgroundLoop("toolcrib-calls")
         finalize(self, self._loop.end_soon)
-
-    def system_note(self) -> str:
-        """How to find tools and what waits, for the prompt; "" if nothing does, or hosted."""
-        proxy = self.choice.mode == "proxy"
-        return "" if self._hosted else search_note(self._session, proxy=proxy)
 
     def request(self, messages: Iterable[MessageParam]) -> AnthropicRequest:
         """The conversation and the tools, as they are to be sent.
@@ -227,10 +222,6 @@ class AnthropicWire(ProviderWire):
         if outcome.error:
             result["is_error"] = True
         return result
-
-    @property
-    def _hosted(self) -> bool:
-        return self._search != "ours" and self.choice.mode == "reference"
 
     def _as_sent(
         self, messages: list[MessageParam], tools: Iterable[ToolUnionParam]

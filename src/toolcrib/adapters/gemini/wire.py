@@ -22,7 +22,6 @@ from toolcrib.adapters.wire.outcome_text import outcome_text, prefetched_text
 from toolcrib.adapters.wire.proxy import (
     proxy_tools,
     revealed_by_call,
-    search_note,
     unwrap_proxy_call,
 )
 from toolcrib.adapters.wire.reply import objects, sdk_json, text_of
@@ -65,10 +64,6 @@ class GeminiWire(ProviderWire):
         self._config = config or types.GenerateContentConfig()
         wanted = mode or ("proxy" if self._config.cached_content else None)
         super().__init__(session, "gemini", wanted, approver, model)
-
-    def system_note(self) -> str:
-        """How to find tools and what waits, for the system prompt; "" where nothing does."""
-        return search_note(self._session, proxy=self.choice.mode == "proxy")
 
     def request(self, contents: Iterable[GeminiContent]) -> GeminiRequest:
         """The conversation as it is, and the config with the tools.

@@ -44,7 +44,7 @@ from toolcrib.adapters.wire.outcome_text import (
     prefetched_text,
     text_beside_loaded,
 )
-from toolcrib.adapters.wire.proxy import proxy_tools, search_note, unwrap_proxy_call
+from toolcrib.adapters.wire.proxy import proxy_tools, unwrap_proxy_call
 from toolcrib.adapters.wire.reply import (
     check_ended,
     check_uncut,
@@ -96,13 +96,8 @@ class ResponsesWire(ProviderWire):
     ) -> None:
         super().__init__(session, "openai_responses", mode, approver, model, endpoint, auto)
         check(search, ResponsesSearch, "search=")
-        self._search: ResponsesSearch = search
+        self._search = search
         self._carried: set[str] = set()
-
-    def system_note(self) -> str:
-        """How to find tools and what waits, for the instructions; "" if nothing does, or hosted."""
-        proxy = self.choice.mode == "proxy"
-        return "" if self._hosted else search_note(self._session, proxy=proxy)
 
     def request(self, items: Iterable[Item]) -> ResponsesRequest:
         """The conversation and the tools, as they are to be sent.
@@ -169,10 +164,6 @@ class ResponsesWire(ProviderWire):
         return cast(
             "list[ResponseInputItemParam]", [originals.get(id(each), each) for each in sent]
         )
-
-    @property
-    def _hosted(self) -> bool:
-        return self._search == "hosted" and self.choice.mode == "output"
 
     def _tools(self) -> list[ToolParam]:
         session, mode = self._session, self.choice.mode

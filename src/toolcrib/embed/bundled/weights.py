@@ -12,7 +12,6 @@ from importlib.resources.abc import Traversable
 from io import BytesIO
 from pathlib import Path
 from struct import unpack_from
-from typing import Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
@@ -50,16 +49,6 @@ def load_readings(folder: Traversable) -> Mapping[str, TextReading]:
     stored = _arrays(folder / READINGS)
     texts = {name.rpartition(".")[0] for name in stored}
     return {text: _reading(*(stored[f"{text}.{part}"] for part in PARTS)) for text in texts}
-
-
-def save_readings(readings: Mapping[str, TextReading], folder: Path) -> None:
-    """Write what the model in a folder has read."""
-    named: dict[str, Any] = {
-        f"{text}.{part}": value
-        for text, reading in readings.items()
-        for part, value in zip(PARTS, reading, strict=True)
-    }
-    np.savez(folder / READINGS, **named)
 
 
 def _array(file: Traversable) -> NDArray[np.generic]:
