@@ -37,7 +37,6 @@ __all__ = ["Auto", "Choice", "PrefetchChoice", "ProviderWire", "choose_prefetch"
 
 MODES: tuple[WireMode, ...] = get_args(WireMode)
 REFUSALS = frozenset({400, 404, 422})
-HOSTING = frozenset[WireMode]({"reference", "output"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +192,7 @@ class ProviderWire:
     @property
     def _hosted(self) -> bool:
         """Whether the provider searches: where its own wire is spoken, and that is wanted."""
-        return self._search != "ours" and self.choice.mode in HOSTING
+        return self._search != "ours" and self.choice.mode in {"reference", "output"}
 
 
 def _caller_choice(mode: WireMode, chosen: Choice) -> Choice:

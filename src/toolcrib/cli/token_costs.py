@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 from toolcrib.adapters.wire.reply import sdk_json
 from toolcrib.client_config import Client
@@ -52,14 +52,14 @@ def surfaces(
     """
     for name in {DEFAULT_PROFILE: None, **crib.settings.gateway.profiles}:
         yield _gateway_surface(crib, name, counter)
-    for name, request in _WIRES.items():
+    for name, make in _WIRES.items():
         session = crib.session(tool_search=tool_search)
         try:
-            sent = _request_tokens(request, session, counter)
+            sent = _request_tokens(make, session, counter)
         except ImportError:
             continue
         prefetched = sent + _prefetched_tokens(crib, session, message)
-        yield Surface(name, _eager_tokens(request, crib, counter), sent, prefetched=prefetched)
+        yield Surface(name, _eager_tokens(make, crib, counter), sent, prefetched=prefetched)
 
 
 def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
@@ -88,50 +88,40 @@ def _prefetched_tokens(crib: Crib, session: Session, message: str) -> int:
     return session.explain_prefetch(message).tokens
 
 
-def _eager_tokens(request: "Request", crib: Crib, counter: TokenCounter) -> int | None:
+def _eager_tokens(make: "WireMaker", crib: Crib, counter: TokenCounter) -> int | None:
     try:
-        return _request_tokens(request, crib.session(tool_search="off"), counter)
+        return _request_tokens(make, crib.session(tool_search="off"), counter)
     except ConfigError:
         return None
 
 
-def _request_tokens(request: "Request", session: Session, counter: TokenCounter) -> int:
-    tools, note = request(session)
+def _request_tokens(make: "WireMaker", session: Session, counter: TokenCounter) -> int:
+    wire = make(session)
+    sent = wire.request([])
+    tools = sent["config"].tools if "config" in sent else sent.get("tools", [])
     listed = json.dumps(sdk_json(tools), ensure_ascii=False, separators=(",", ":"))
-    return sum(map(counter.count, filter(None, (listed, note))))
+    return sum(map(counter.count, filter(None, (listed, wire.system_note()))))
 
 
-Request = Callable[[Session], tuple[Any, str]]
-"""The tools of a first request, as they are sent, and the note for its prompt."""
+WireMaker: TypeAlias = Callable[[Session], Any]
+"""Makes the wire of a provider, in the mode that is native there. Raises `ImportError`."""
 
 
-def _anthropic(session: Session) -> tuple[Any, str]:
-    options = {"model": "", "endpoint": "", "mode": "reference"}
-    wire = import_module("toolcrib.adapters.anthropic").AnthropicWire(session, **options)
-    return wire.request([])["tools"], wire.system_note()
+def _maker(module: str, name: str, **options: str) -> WireMaker:
+    return lambda session: getattr(import_module(f"toolcrib.adapters.{module}"), name)(
+        session, **options
+    )
 
 
-def _responses(session: Session) -> tuple[Any, str]:
-    options = {"model": "", "endpoint": "", "mode": "output"}
-    wire = import_module("toolcrib.adapters.openai_responses").ResponsesWire(session, **options)
-    return wire.request([]).get("tools", []), wire.system_note()
-
-
-def _chat(session: Session) -> tuple[Any, str]:
-    wire = import_module("toolcrib.adapters.openai_chat").ChatWire(session)
-    return wire.request([]).get("tools", []), wire.system_note()
-
-
-def _gemini(session: Session) -> tuple[Any, str]:
-    wire = import_module("toolcrib.adapters.gemini").GeminiWire(session)
-    return wire.request([])["config"].tools, wire.system_note()
-
-
-_WIRES: Mapping[str, Request] = {
-    "Anthropic Messages": _anthropic,
-    "OpenAI Responses": _responses,
-    "OpenAI Chat Completions": _chat,
-    "Gemini": _gemini,
+_WIRES: Mapping[str, WireMaker] = {
+    "Anthropic Messages": _maker(
+        "anthropic", "AnthropicWire", model="", endpoint="", mode="reference"
+    ),
+    "OpenAI Responses": _maker(
+        "openai_responses", "ResponsesWire", model="", endpoint="", mode="output"
+    ),
+    "OpenAI Chat Completions": _maker("openai_chat", "ChatWire"),
+    "Gemini": _maker("gemini", "GeminiWire"),
 }
 
 
