@@ -164,10 +164,19 @@ def _class(parsed: ast.ClassDef) -> Iterator[str]:
     is_settings = "Section" in map(ast.unparse, parsed.bases)
     fields = [] if is_settings else [*_constructor(parsed), *_fields(parsed)]
     yield from _code(fields) if fields else ()
+    yield from _bases(parsed)
     yield from _example(parsed.name)
     for member in parsed.body:
         if isinstance(member, Definition) and _is_shown(member):
             yield from _member(parsed.name, member)
+
+
+def _bases(parsed: ast.ClassDef) -> Iterator[str]:
+    """Which other class of this page has more of its members."""
+    listed = {name for module in PLACES for name in promised(module)}
+    for base in map(ast.unparse, parsed.bases):
+        if base in listed and not base.endswith("Error"):
+            yield from (f"It has the members of [{base}](#{base.lower()}), too.", "")
 
 
 def _constructor(parsed: ast.ClassDef) -> Iterator[str]:

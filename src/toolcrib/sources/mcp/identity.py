@@ -106,7 +106,8 @@ def entry_hash(config: ServerConfig, key: bytes) -> str:
     In a file of others their words count as well, and what they say of trust: without a key that
     made the server stricter it is not the entry that was approved.
     """
-    about = {} if config.is_own else {"about": config.description, **config.trust_keys()}
+    words = {"about": config.description} if config.description else {}
+    about = {} if config.is_own else {**words, **config.trust_keys()}
     return _hash({"server": [config.id, config.prefix], **about, **asdict(config.transport)}, key)
 
 
