@@ -158,9 +158,12 @@ class Replica:
         if self._down:
             self._down[-1] = (self._down[-1][0], time.monotonic() + NOTICED_S)
 
-    def was_killed_after(self, moment: float, within_s: float) -> bool:
-        """Whether it was killed so soon after that moment."""
-        return any(moment <= since <= moment + within_s for since, _ in self._down)
+    def was_killed_about(self, moment: float, within_s: float) -> bool:
+        """Whether it was killed so soon after that moment, or before.
+
+        What it has answered before may be read just after: nothing is read while it is killed.
+        """
+        return any(abs(since - moment) <= within_s for since, _ in self._down)
 
     def stop(self, how: int = signal.SIGINT) -> None:
         """End it, and see it gone."""

@@ -124,12 +124,12 @@ def audit_events(ledger: Ledger, cluster: Cluster, stores: PostgresStores) -> Fi
     """Look for each call that was answered in the log, until all are there or it takes too long.
 
     What a replica that was killed has answered just before is in doubt: it is logged a moment
-    later.
+    later. So is what was read just after, for it was answered before.
     """
     doubted, due = list[Executed](), list[Executed]()
     replicas = {each.name: each for each in cluster.replicas}
     for each in ledger.executed:
-        killed = replicas[each.replica].was_killed_after(each.at, UNLOGGED_S)
+        killed = replicas[each.replica].was_killed_about(each.at, UNLOGGED_S)
         (doubted if killed else due).append(each)
     end = time.monotonic() + LOGGED_S
     while True:
