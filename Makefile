@@ -10,6 +10,12 @@ INSTALL := $(BIN)/python scripts/install.py
 WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 # Some containers forbid it: then each process that a test starts would compile all of Toolcrib anew.
 export PYTHONDONTWRITEBYTECODE :=
+# Slow: they start real servers and whole programs, kill them, and run each page and each benchmark.
+JOURNEYS := tests/e2e tests/benchmarks tests/deploy tests/docs tests/examples \
+	tests/adapters/test_conversations.py tests/cli/test_by_gateway.py tests/cli/test_cut_list.py \
+	tests/connect/test_process.py tests/execute/test_strangers.py tests/gateway/test_away_store.py \
+	tests/gateway/test_tenant_isolation.py tests/gateway/test_tenant_memory.py \
+	tests/sources/mcp/test_chaos.py
 PYTHONS := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 
 .DEFAULT_GOAL := help
@@ -25,10 +31,10 @@ setup: $(VENV)/.package ## Put Toolcrib between your MCP clients and their serve
 	@$(BIN)/toolcrib setup $(ARGS)
 
 test: $(VENV)/.dev ## Run the tests, in random order, on all cores (ARGS="-k cut" for some)
-	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal --ignore=tests/e2e $(ARGS)
+	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(addprefix --ignore=,$(JOURNEYS)) $(ARGS)
 
-journeys: $(VENV)/.dev ## Run the slow tests that go from a source to a call: real servers, kills, fuzzing
-	$(BIN)/python -m pytest tests/e2e --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
+journeys: $(VENV)/.dev ## Run the slow tests: from a source to a call, kills, fuzzing, pages, benchmarks
+	$(BIN)/python -m pytest $(JOURNEYS) --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
 
 clients: $(VENV)/.dev ## Try the gateway with real clients and the conformance suite (1 GB from npm)
 	$(BIN)/python scripts/install_test_clients.py
