@@ -37,10 +37,11 @@ BATCH, AGAIN, LOOKED = 1024, 160, 192
 """Requests of a batch; those that the network for tools reads, too; those looked at twice."""
 NEAR, FIRST, COMMON, RANDOM = 8, 50, 24, 448
 """Near tools of a request that is looked at twice, of so many first ones; tools in common."""
-PARTS = 4
+PARTS = 3
 SERVERLESS, TYPOS, MISSPELT = 0.3, 0.5, 0.3
 """Shares: of tools read without a server; of requests with a misspelt copy, and its use."""
 KEPT_BACK = 2_000
+MOST_RIGHT = 4
 RATE, WORDY, HEADY, RISE = 6e-4, 1.5, 3.0, 200
 TAU, SURE = 0.05, 0.15
 """How sharply tools are told apart; and how much of the order a known right tool is."""
@@ -112,6 +113,7 @@ class Students:
         self._cut_texts(args.start)
         self._draw_from()
         self._turn(Taught.load(args.taught, self.device))
+        self.others = self._others(args.measure) if args.measure else None
         self.say(
             f"ready: {len(self.taught.asked)} texts, {self.count} tools, {len(self.typos)} typos"
         )
@@ -147,8 +149,10 @@ class Students:
         self.kept_back, learned = order[:back], np.sort(order[back:])
         groups = np.array([group(each.kind) for each in self.given.asked])[learned]
         self.of = {name: some for name in SHARES if len(some := learned[groups == name])}
-        right = [() if _unsure(each) else tuple(each.tools) for each in self.given.asked]
-        self.right = right
+        self.right = np.full((len(self.given.asked), MOST_RIGHT), -1)
+        for row, each in zip(self.right, self.given.asked, strict=True):
+            if not _unsure(each):
+                row[: len(each.tools)] = each.tools[:MOST_RIGHT]
 
     def _turn(self, taught: Taught) -> None:
         some = (np.arange(min(8000, len(self.given.asked))), np.arange(min(8000, self.count)))
@@ -177,21 +181,18 @@ class Students:
         tools = np.concatenate(
             [near.ravel(), common, others, chance.integers(0, self.count, RANDOM)]
         )
-        right = np.zeros((len(asked), len(tools)), np.bool_)
-        for row, place in zip(right, asked, strict=True):
-            if self.right[place]:
-                row[:] = np.isin(tools, self.right[place])
+        both = (torch.from_numpy(each).to(self.device) for each in (self.right[asked], tools))
+        right = torch.eq(next(both)[:, :, None], next(both)).any(1)
         without = chance.random(len(tools)) < SERVERLESS
-        return Batch(asked, tools + without * self.count, torch.from_numpy(right).to(self.device))
+        return Batch(asked, tools + without * self.count, right)
 
     def _own(self, asked: np.ndarray) -> np.ndarray:
         """A right tool of each request, or the one that is nearest."""
-        return np.array(
-            [
-                self.chance.choice(self.right[n]) if self.right[n] else self.first[n, 0]
-                for n in asked
-            ]
-        )
+        right = self.right[asked]
+        known = (right >= 0).sum(1)
+        some = self.chance.integers(0, np.maximum(1, known))
+        own = right[np.arange(len(asked)), some]
+        return np.where(known > 0, own, self.first[asked, 0])
 
     def _spelt(self, asked: np.ndarray) -> np.ndarray:
         """Some of the requests misspelt, where they have such a copy."""
@@ -242,14 +243,14 @@ class Students:
         looks = late_each(query, near.at(places))
         aim, true = wanted.gather(1, places), right.gather(1, places)
         fits = torch.sigmoid((aim - self.taught.bound[0]) * self.taught.bound[1])
-        said = looks * self.tool_bound[0] + self.tool_bound[1]
+        said = looks * self.bound[0] + self.bound[1]
         known = functional.binary_cross_entropy_with_logits(said, fits)
         return told_apart(looks, aim, true) + known
 
     def learn(self) -> None:
         """Until the time is up; what is kept are the mean weights of the last steps."""
-        self.tool_bound = nn.Parameter(torch.tensor([12.0, -6.0], device=self.device))
-        learner = optimizer(self.tool, self.query, self.tool_bound)
+        self.bound = nn.Parameter(torch.tensor([12.0, -6.0], device=self.device))
+        learner = optimizer(self.tool, self.query, self.bound)
         self.mean_tool, self.mean_query = copy.deepcopy(self.tool), copy.deepcopy(self.query)
         weights = {"place": 4.0, "order": 1.0, "cosines": 20.0, "close": 1.0, "look": 0.5}
         self.measure("before")
@@ -294,22 +295,24 @@ class Students:
         theirs = nearest(aim, self.taught.tools[: self.count], 1)[:, 0]
         cosine, same = (found * aim).sum(-1).mean(), (mine == theirs).float().mean()
         self.say(f"{name}: cosine {cosine:.4f}, the same first tool {100 * same:.1f} %")
-        if self.args.measure:
-            self.say(f"{name}: {self._measured(self.args.measure)}")
+        if self.others:
+            self.say(f"{name}: {self._measured(*self.others)}")
 
-    def _measured(self, folder: Path) -> str:
+    def _others(self, folder: Path) -> tuple[Rows, Rows, Sequence[Asked]]:
+        """Requests and tools that are not learned from."""
         given, start = texts.load(folder), self.args.start
         asked = Rows(cut([each.text for each in given.asked], start, ASKED_PIECES), self.device)
         tools = Rows(cut([document(t) for t in given.tools], start, TOOL_PIECES), self.device)
-        every = [np.arange(len(rows.lengths)) for rows in (asked, tools)]
-        documents = encoded(self.mean_tool, tools, every[1], self.device)
-        told = []
+        return asked, tools, given.asked
+
+    def _measured(self, asked: Rows, tools: Rows, given: Sequence[Asked]) -> str:
+        documents = encoded(self.mean_tool, tools, np.arange(len(tools.lengths)), self.device)
+        place, told = np.arange(len(given)), []
         for encoder in (self.mean_query, self.mean_tool):
-            found = encoded(encoder, asked, every[0], self.device)
-            told.append(share_right(found, documents, given.asked))
-        short = share_right(
-            *(functional.normalize(x[:, :128], dim=-1) for x in (found, documents)), given.asked
-        )
+            found = encoded(encoder, asked, place, self.device)
+            told.append(share_right(found, documents, given))
+        both = (functional.normalize(x[:, :128], dim=-1) for x in (found, documents))
+        short = share_right(*both, given)
         return f"by the network for queries {told[0]}; for tools {told[1]}; 128 numbers {short}"
 
     def save(self) -> None:
@@ -398,7 +401,7 @@ def main() -> None:
     parser.add_argument("--looked", type=int, default=LOOKED)
     parser.add_argument("--rate", type=float, default=RATE)
     parser.add_argument(
-        "--told", type=float, default=60, help="seconds from one report to the next"
+        "--told", type=float, default=100, help="seconds from one report to the next"
     )
     parser.add_argument("--measure", type=Path, help="texts that are not learned from")
     parser.add_argument("--seed", type=int, default=1)

@@ -77,6 +77,7 @@ class Lessons:
         self.none = np.flatnonzero(kinds == "none")
         self.shares = _shares(kinds[self.said])
         self.near = np.zeros((len(self.said), 1), np.int64)
+        self.real = 1 + max((max(given.asked[n].tools) for n in self.said), default=0)
 
     def right(self, asked: Sequence[int]) -> np.ndarray:
         """The right tools of requests, a row each, filled up with -1."""
@@ -141,7 +142,8 @@ class Teaching:
     def _mine_by(self, start: Path) -> None:
         """Near tools of each request, as a shipped model has them."""
         given, reader = self.lessons.given, Reader(start, self.device)
-        tools = reader.vectors([texts.document(tool) for tool in given.tools], tools=True)
+        real = given.tools[: self.lessons.real]
+        tools = reader.vectors([texts.document(tool) for tool in real], tools=True)
         asked = reader.vectors([given.asked[n].text for n in self.lessons.said])
         self._mined(asked, tools)
 
@@ -167,7 +169,7 @@ class Teaching:
         began, step, mined = time.time(), 0, False
         while (done := (time.time() - began) / (60 * self.args.minutes)) < 1:
             if not mined and done > 0.5 and self.args.mine:
-                self._mined(self.read(self.lessons.said), self.read_tools(self.lessons.count))
+                self._mined(self.read(self.lessons.said), self.read_tools(self.lessons.real))
                 mined = True
                 self.say("mined")
             rise = min(1.0, (step + 1) / 15)
@@ -196,7 +198,7 @@ class Teaching:
         with torch.autocast(self.device, torch.bfloat16, enabled=self.device == "cuda"):
             rows = [lessons.asked[n] for n in (*drawn.asked, *lures, *none)]
             asked = self.model.vectors(rows, CHUNK)
-            every = lessons.ways(np.concatenate([drawn.tools, sound]), chance)
+            every = [*lessons.ways(drawn.tools, chance), *(lessons.tools[n] for n in sound)]
             read = self.model.vectors(every, CHUNK)
         queries, lured, vain = asked.split([count, len(lures), len(none)])
         tools, sounds = read.split([len(drawn.tools), len(sound)])

@@ -26,7 +26,7 @@ from training.requests import FOLDER, Asked
 from training.texts import Texts, Tool, described, load, write
 
 ROWS = 1536
-EXAMPLES, TASK_EXAMPLES, SERVERS = 4, 5, 4
+EXAMPLES, TASK_EXAMPLES, SERVERS = 3, 5, 3
 """How many tools, tasks, and servers with their tools stand before what is to be written."""
 TOOL_MOST = 72
 """So many pieces of a tool are read."""
