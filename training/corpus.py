@@ -6,8 +6,6 @@ python -m training.corpus OUT --bench-dir SETS
 import json
 import random
 import re
-import sys
-from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -18,7 +16,7 @@ from toolcrib.search.task_parts import subqueries
 from toolcrib.search.variants import query_variants
 from training import requests
 from training.requests import Asked
-from training.texts import UNSAID, Texts, Tool, described, write
+from training.texts import UNSAID, Texts, Tool, described
 
 POOL = "train_pool"
 """The folder of the sets that is learned from."""
@@ -26,7 +24,7 @@ EXCLUDED_SOURCES = frozenset({"toollens"})
 """Query sets whose licence is not stated."""
 SEED = 7
 LONGEST, SENTENCES = 400, 3
-"""Of a text in characters; and so many sentences of a description are read as if they were asked."""
+"""Of a text in characters; and so many sentences of a description are read as requests."""
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+|；|。")
 
 
@@ -113,16 +111,7 @@ def _rows(file: Path) -> Iterator[dict[str, object]]:
         yield from map(json.loads, text)
 
 
-def main() -> None:
-    parser = ArgumentParser(prog="python -m training.corpus", description=__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--bench-dir", type=Path, required=True)
-    said = parser.parse_args()
-    found = gather(said.bench_dir / POOL, requests.load())
-    write(found, said.out)
+def describe(found: Texts) -> str:
+    """How much of what there is."""
     kinds = Counter(each.kind for each in found.asked)
-    sys.stderr.write(f"{len(found.tools)} tools, {len(found.asked)} texts: {dict(kinds)}\n")
-
-
-if __name__ == "__main__":
-    main()
+    return f"{len(found.tools)} tools, {len(found.asked)} texts: {dict(kinds)}"

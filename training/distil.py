@@ -8,11 +8,12 @@ requests. They share the vectors of pieces. Each text is drawn to its place, the
 the teacher's at 384, 256 and 128 numbers, and the second look to the teacher's order of the first
 fifty. Misspelt requests belong where the same ones do that are spelt well.
 
-OUT gets `model-*`, the network for tools, and `query.npz`.
+OUT gets `tool.npz` and `query.npz`.
 """
 
 import argparse
 import copy
+import itertools
 import math
 import random
 import time
@@ -77,11 +78,14 @@ class Taught(NamedTuple):
             return cls(asked, tools, file["bound"].tolist())
 
     def turned(self, asked: Tensor, tools: Tensor) -> "Taught":
-        """The same order, turned to where a model puts the first of them: the first 128 numbers
-        among themselves, then the next, so that the principal ones stay first."""
+        """The same order, turned to where a model puts the first of them.
+
+        The first 128 numbers are turned among themselves, then the next: the principal ones stay
+        first.
+        """
         here, there = torch.cat([asked, tools]), self._first(len(asked), len(tools))
         parts = []
-        for start, stop in zip(BLOCKS, BLOCKS[1:], strict=False):
+        for start, stop in itertools.pairwise(BLOCKS):
             u, _, v = torch.linalg.svd(there[:, start:stop].T @ here[:, start:stop])
             parts.append(u @ v)
         turn = torch.block_diag(*parts)
@@ -316,14 +320,12 @@ class Students:
         return f"by the network for queries {told[0]}; for tools {told[1]}; 128 numbers {short}"
 
     def save(self) -> None:
-        self.args.out.mkdir(parents=True, exist_ok=True)
-        tool, query = (
-            {name: each.float().cpu().numpy() for name, each in encoder.state_dict().items()}
-            for encoder in (self.mean_tool, self.mean_query)
-        )
-        export.store(tool, self.args.out, "model")
-        halves = {n: a.astype(np.float16) for n, a in query.items() if n != "words.weight"}
-        np.savez(self.args.out / "query.npz", **halves)
+        """The mean of the last weights; the network for queries has the pieces of the other."""
+        for name, encoder in (("tool", self.mean_tool), ("query", self.mean_query)):
+            state = {key: each.float().cpu().numpy() for key, each in encoder.state_dict().items()}
+            if name == "query":
+                del state[export.WORDS]
+            export.store(state, self.args.out, name)
 
 
 def _unsure(each: Asked) -> bool:

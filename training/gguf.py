@@ -76,7 +76,7 @@ def _fact(file: BinaryIO) -> tuple[str, Any]:
     return name, _value(file, _number(file, "I"))
 
 
-def _value(file: BinaryIO, kind: int) -> Any:
+def _value(file: BinaryIO, kind: int) -> Any:  # noqa: ANN401 - a fact is of any type
     if kind == STRING:
         return _text(file)
     if kind == ARRAY:
@@ -85,7 +85,7 @@ def _value(file: BinaryIO, kind: int) -> Any:
     return _number(file, SCALARS[kind])
 
 
-def _number(file: BinaryIO, form: str) -> Any:
+def _number(file: BinaryIO, form: str) -> Any:  # noqa: ANN401
     return struct.unpack(f"<{form}", file.read(struct.calcsize(form)))[0]
 
 

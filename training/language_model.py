@@ -6,7 +6,6 @@ after their last piece; `write` goes on with texts.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -89,7 +88,7 @@ class Layer(nn.Module):
         count, heads, length, of = q.shape
         grouped = q.reshape(count, self.shared, heads // self.shared * length, of)
         scores = grouped @ k.transpose(-1, -2) * of**-0.5
-        scores = scores.view(count, heads, length, -1) + memory.hidden(length)
+        scores = scores.view(count, heads, length, -1) + memory.hidden()
         shares = scores.float().softmax(-1).to(v.dtype)
         return (shares.view(count, self.shared, -1, shares.shape[-1]) @ v).view(q.shape)
 
@@ -112,7 +111,7 @@ class Memory:
     def __init__(self, model: "LanguageModel", count: int, most: int) -> None:
         weight, size = model.words.weight, model.size
         shape = (size.layers, 2, count, size.shared, most, size.width // size.heads)
-        self._held = torch.zeros(shape, dtype=weight.dtype, device=weight.device)
+        self.held = torch.zeros(shape, dtype=weight.dtype, device=weight.device)
         self._place = {id(layer): n for n, layer in enumerate(model.layers)}
         self.open = torch.zeros(count, most, dtype=torch.bool, device=weight.device)
         """Which pieces may be looked at."""
@@ -126,21 +125,27 @@ class Memory:
         self._upto = min(self.open.shape[1], -(-self.filled // GROWN) * GROWN)
 
     def add(self, layer: Layer, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        held = self._held[self._place[id(layer)]]
+        held = self.held[self._place[id(layer)]]
         held[0, :, :, self._start : self.filled] = k
         held[1, :, :, self._start : self.filled] = v
         return held[0, :, :, : self._upto], held[1, :, :, : self._upto]
 
-    def hidden(self, length: int) -> Tensor:
+    def hidden(self) -> Tensor:
         """What to add to scores: much below zero where a piece may not be looked at."""
         at = torch.arange(self._upto, device=self.open.device)
         own = torch.arange(self._start, self.filled, device=self.open.device)
         seen = self.open[:, None, : self._upto] & (at[None] <= own[:, None])
-        return torch.where(seen, 0.0, -1e4).to(self._held.dtype)[:, None]
+        return torch.where(seen, 0.0, -1e4).to(self.held.dtype)[:, None]
+
+    def begin(self, one: "Memory") -> None:
+        """All texts begin as the one of another memory."""
+        length = one.filled
+        self.held[..., :length, :] = one.held[..., :length, :]
+        self.room(length, torch.ones(1, length, dtype=torch.bool))
 
     def keep(self, rows: Tensor) -> None:
         """Go on with some of the texts only."""
-        self._held = self._held[:, :, rows]
+        self.held = self.held[:, :, rows]
         self.open = self.open[rows]
 
 
@@ -219,8 +224,7 @@ class LanguageModel(nn.Module):
         one.room(len(before), torch.ones(1, len(before), dtype=torch.bool, device=device))
         numbers = torch.tensor([before], device=device)
         self(numbers, torch.arange(len(before), device=device)[None], one)
-        memory._held[..., : len(before), :] = one._held[..., : len(before), :]
-        memory.room(len(before), torch.ones(len(memory.open), len(before), dtype=torch.bool))
+        memory.begin(one)
 
     def _written(
         self, state: Tensor, places: Tensor, memory: Memory, most: int, ends: Tensor, heat: float

@@ -77,7 +77,7 @@ class Lessons:
         self.none = np.flatnonzero(kinds == "none")
         self.shares = _shares(kinds[self.said])
         self.near = np.zeros((len(self.said), 1), np.int64)
-        self.real = 1 + max((max(given.asked[n].tools) for n in self.said), default=0)
+        self.real = 1 + max((max(given.asked[n].tools, default=-1) for n in self.said), default=0)
 
     def right(self, asked: Sequence[int]) -> np.ndarray:
         """The right tools of requests, a row each, filled up with -1."""

@@ -31,6 +31,7 @@ EXAMPLES, TASK_EXAMPLES, SERVERS = 3, 5, 3
 TOOL_MOST = 72
 """So many pieces of a tool are read."""
 KINDS = ("short", "plain", "hint", "zh", "hint_zh")
+TASK = "task"
 WAYS = ("agent", "spoken", "hurried", "mixed", "long", "situation")
 INVENTED = 0.12
 """The share of the time in which tools are invented."""
@@ -150,7 +151,7 @@ def _samples(rows: Iterable[Sequence[str]]) -> Iterator[tuple[str, Mapping[str, 
 
 
 def _tasks(asked: Iterable[Asked]) -> Sequence[Sequence[Asked]]:
-    """Requests for two or three tools, the English ones and the others, each where there are any."""
+    """Requests for two or three tools, the English ones and the others, where there are any."""
     every = [each for each in asked if each.kind in {"multi", "task"} and len(each.tools) <= 3]
     own = [each for each in every if each.kind == "multi"] or every
     return [
@@ -167,9 +168,10 @@ def said(of: Sequence[int], text: str) -> Iterator[Asked]:
     """The requests on a page; what is no line of a known kind is left out."""
     for line in text.strip().split("\n"):
         match = _LINE.match(line)
-        if match and SHORTEST <= len(match[2]) <= LONGEST and not _TALKS.search(match[2]):
-            if match[1] in {*KINDS, *WAYS, "task"}:
-                yield Asked(f"made_{match[1]}", of, " ".join(match[2].split()))
+        if not match or match[1] not in {*KINDS, *WAYS, TASK} or _TALKS.search(match[2]):
+            continue
+        if SHORTEST <= len(match[2]) <= LONGEST:
+            yield Asked(f"made_{match[1]}", of, " ".join(match[2].split()))
 
 
 def tools_on(topic: str, text: str) -> Iterator[Tool]:
@@ -201,7 +203,7 @@ def invented(pages: Pages, writer: Writer, topics: Sequence[str], until: float) 
 def requested(
     pages: Pages, writer: Writer, first: int, until: float, rows: int
 ) -> Iterator[Sequence[Asked]]:
-    """Requests for all tools, page by page until the time is up; those from `first` on less often."""
+    """Requests for all tools until the time is up; for those from `first` on half as many."""
     chance = random.Random(2)
     sorts: Sequence[Callable[[Sequence[int], random.Random], Page]]
     sorts = (pages.kinds, pages.ways, pages.ways, pages.kinds, pages.tasks)
@@ -232,33 +234,31 @@ def main() -> None:
     parser.add_argument("model", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--seconds", type=float, default=200)
-    parser.add_argument("--rows", type=int, default=ROWS)
-    parser.add_argument("--topics", type=int, default=0, help="at most so many")
+    parser.add_argument("--rows", type=int, default=ROWS, help="written at a time")
+    parser.add_argument("--topics", type=int, help="at most so many")
     args = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    started, texts, file = time.time(), load(args.texts), Gguf(args.model)
+    texts, file = load(args.texts), Gguf(args.model)
     cut, model = language_model.tokenizer(file), language_model.loaded(file, device)
     writer = Writer(model.bfloat16().eval(), cut)
-    say(f"ready after {time.time() - started:.0f} s")
-    end = time.time() + args.seconds
-    samples = [
-        line.split("\t") for line in (FOLDER / "samples.tsv").read_text("utf-8").splitlines()
-    ]
-    topics = (FOLDER / "topics.txt").read_text("utf-8").splitlines()
-    some = topics[: args.topics or len(topics)]
-    more = invented(
-        Pages(texts, samples, cut), writer, some * 2, end - (1 - INVENTED) * args.seconds
-    )
-    tools = [*texts.tools, *more]
-    pages, made = Pages(Texts(tools, texts.asked), samples, cut), {}
+    say("ready")
+    started = time.time()
+    samples = [line.split("\t") for line in _lines("samples.tsv")]
+    topics = _lines("topics.txt")[: args.topics] * 2
+    pages = Pages(texts, samples, cut)
+    more = invented(pages, writer, topics, started + INVENTED * args.seconds)
+    whole = Texts([*texts.tools, *more], texts.asked)
+    pages, made = Pages(whole, samples, cut), {}
     known = {each.text.lower() for each in texts.asked}
-    for batch in requested(pages, writer, len(texts.tools), end, args.rows):
-        for each in batch:
-            if each.text.lower() not in known:
-                made.setdefault(each.text.lower(), each)
+    for batch in requested(pages, writer, len(texts.tools), started + args.seconds, args.rows):
+        made |= {each.text.lower(): each for each in batch if each.text.lower() not in known}
         say(f"{len(made)} requests; {batch[:1]}")
-    write(Texts(tools, [*texts.asked, *made.values()]), args.out)
-    say(f"{len(more)} tools, {len(made)} requests, {time.time() - started:.0f} s in all")
+    write(Texts(whole.tools, [*whole.asked, *made.values()]), args.out)
+    say(f"{len(more)} tools, {len(made)} requests")
+
+
+def _lines(name: str) -> list[str]:
+    return (FOLDER / name).read_text("utf-8").splitlines()
 
 
 if __name__ == "__main__":
