@@ -73,13 +73,13 @@ def rounded_all(arrays: Mapping[str, Floats]) -> dict[str, NDArray[np.generic]]:
     return written
 
 
-def mixed(folders: Sequence[Path], shares: Sequence[float], network: str) -> dict[str, Floats]:
-    """The weights of several trainings, each by its share."""
-    every = [trained(folder, network) for folder in folders]
-    return {
-        name: sum(np.float32(share) * each[name] for share, each in zip(shares, every, strict=True))
-        for name in every[0]
-    }
+def mixed(
+    start: Mapping[str, Floats], others: Sequence[Mapping[str, Floats]], shares: Sequence[float]
+) -> dict[str, Floats]:
+    """The weights of several trainings, each by its share; the rest is of what they began as."""
+    every, parts = (start, *others), (1 - sum(shares), *shares)
+    pairs = [*zip(parts, every, strict=True)]
+    return {name: sum(np.float32(part) * each[name] for part, each in pairs) for name in others[0]}
 
 
 def export(tool: Mapping[str, Floats], query: Mapping[str, Floats], start: Path, out: Path) -> None:

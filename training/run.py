@@ -71,15 +71,21 @@ class Work(NamedTuple):
         return [["-m", *command] for command in said[step]]
 
     def export(self) -> None:
-        """The mix of the students; how it reads is held against PyTorch by tests."""
+        """The mix of the students and their beginning, and how PyTorch reads with it, for tests."""
         from training import graph  # noqa: PLC0415 - onnx is needed here alone
 
-        folders = [self.folder / name for name in self.recipe.students]
+        start, model = ROOT / MODEL, self.into / MODEL
+        references = self.into / REFERENCES
+        begun = (export.shipped(start), export.shipped_query(start))
         tool, query = (
-            export.mixed(folders, self.recipe.shares, network) for network in export.NETWORKS
+            export.mixed(
+                was,
+                [export.trained(self.folder / name, network) for name in self.recipe.students],
+                self.recipe.shares,
+            )
+            for was, network in zip(begun, export.NETWORKS, strict=True)
         )
-        model, references = self.into / MODEL, self.into / REFERENCES
-        export.export(tool, query, ROOT / MODEL, model)
+        export.export(tool, query, start, model)
         graph.write(model)
         reference.write(model, references / "reference.json")
         reference.write_query(model, references / "query_reference.json")

@@ -40,7 +40,7 @@ def recipe() -> Recipe:
         "--seconds 4 --rows 4 --topics 2".split(),
         "--minutes 0.03 --batch 8".split(),
         {"one": student, "other": [*student, "--seed", "2"]},
-        (0.5, 0.5),
+        (0.5, 0.3),
     )
 
 

@@ -111,7 +111,7 @@ def test_what_is_gathered_is_the_same_every_time(tmp_path):
 def test_numbers_of_four_and_six_bits_are_read_as_they_are_meant():
     """A block of each kind, its numbers beside what the definition of the format makes of them."""
     torch, gguf = pytest.importorskip("torch"), pytest.importorskip("training.gguf")
-    half = np.float16([0.5]).tobytes()
+    half = np.array([0.5], np.float16).tobytes()
     scales = bytes([3] * 4 + [1] * 4 + [0x12] * 4)
     four = np.frombuffer(half + half + scales + bytes([0x21] * 128), np.uint8)
     [first] = gguf._q4(torch.from_numpy(four.copy())[None])
