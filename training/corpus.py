@@ -1,145 +1,48 @@
-"""All that the model learns from, gathered into one folder of plain files.
+"""All texts that there are before a language model writes more, gathered into one folder.
 
-pairs.tsv    language, English, the other text
-queries.tsv  source, number of the tool, query
-tools.tsv    server, name, description, parameter names
-pieces.txt   the vocabulary, simplified.tsv the table of characters
+python -m training.corpus OUT --bench-dir SETS
 """
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from benchmarks.held_out import held_out
 from toolcrib.index import server_words
-from training import own_text, requests
-from training.parallel import Pair, load
-from training.pseudo import Dictionary, chinese_queries, dictionary, english_queries, words_of
+from toolcrib.search.task_parts import subqueries
+from toolcrib.search.variants import query_variants
+from training import requests
+from training.requests import Asked
+from training.texts import UNSAID, Texts, Tool, described
 
-SEED = 7
+POOL = "train_pool"
+"""The folder of the sets that is learned from."""
 EXCLUDED_SOURCES = frozenset({"toollens"})
 """Query sets whose licence is not stated."""
-OTHERS_MOST = 45_000
-UNLABELLED = "mcp_docs_unlabelled.jsonl"
+SEED = 7
+LONGEST, SENTENCES = 400, 3
+"""Of a text in characters; and so many sentences of a description are read as requests."""
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+|；|。")
 
 
-class Tool(NamedTuple):
-    """A tool as the model reads it: `server` is its server's name in words."""
-
-    server: str
-    name: str
-    description: str
-    parameters: str
-
-
-class Corpus(NamedTuple):
-    """Texts and their relations; a query is (source, tool, text), a tool is its place."""
-
-    pairs: Sequence[Pair]
-    tools: Sequence[Tool]
-    queries: Sequence[tuple[str, int, str]]
-
-
-class Ours(NamedTuple):
-    """Text of our own: lists, how many requests are put together from them, requests for tools."""
-
-    lists: own_text.Own
-    made: int
-    written: requests.Written
-
-
-def gather(parallel: Path, pool: Path, packages: frozenset[str], ours: Ours) -> Corpus:
-    """Everything, from the pairs of these packages and the folder of query–tool pairs."""
+def gather(pool: Path, written: requests.Written) -> Texts:
+    """Everything, from the folder of query–tool pairs and from what we wrote."""
     chance = random.Random(SEED)
-    pairs = list(_balanced(_unique(p for p in load(parallel) if p.package in packages), chance))
-    made = [*own_text.requests(ours.lists, ours.made, chance), *own_text.named(ours.lists)]
-    pairs += [Pair(english, other, "zh", "own") for english, other in made]
-    chinese = [(p.english, p.other) for p in pairs if p.language == "zh" and p.package != "own"]
-    tools, queries = _labelled(pool)
-    rows = list(_json_lines(pool / UNLABELLED))
-    places = {str(row["id"]): number for number, row in enumerate(rows, len(tools))}
-    more = _unlabelled(rows, dictionary(ours.lists, chinese), len(tools), chance)
-    tools += map(tool_of, rows)
-    functions, written = _written(ours.written, places, tools, chance)
-    return Corpus(pairs, [*tools, *functions], [*queries, *more, *written])
-
-
-def write(corpus: Corpus, folder: Path) -> None:
-    """The corpus as files, one line a thing."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _lines(folder / "pairs.tsv", ((p.language, p.english, p.other) for p in corpus.pairs))
-    _lines(folder / "tools.tsv", corpus.tools)
-    _lines(folder / "queries.tsv", ((s, str(n), q) for s, n, q in corpus.queries))
-
-
-def english_texts(corpus: Corpus) -> list[str]:
-    """The English in it that is no translation, for the choice of pieces."""
-    docs = [f"{tool.name} {tool.description}" for tool in corpus.tools]
-    return docs + [text for _, _, text in corpus.queries if text.isascii()]
-
-
-def _lines(file: Path, rows: Iterable[Sequence[str]]) -> None:
-    with file.open("w", encoding="utf-8") as out:
-        out.writelines("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in rows)
-
-
-def _unique(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    seen: set[tuple[str, str]] = set()
-    for pair in pairs:
-        key = (pair.english.lower(), pair.other.lower())
-        if key not in seen:
-            seen.add(key)
-            yield pair
-
-
-def _balanced(pairs: Iterable[Pair], chance: random.Random) -> Iterator[Pair]:
-    """All Chinese pairs; of every other language as many as we have room for."""
-    by_language: dict[str, list[Pair]] = {}
-    for pair in pairs:
-        by_language.setdefault(pair.language, []).append(pair)
-    for language, found in by_language.items():
-        most = len(found) if language.startswith("zh") else min(OTHERS_MOST, len(found))
-        yield from chance.sample(found, most)
-
-
-def _labelled(pool: Path) -> tuple[list[Tool], list[tuple[str, int, str]]]:
-    rows = list(_json_lines(pool / "tools.jsonl"))
-    place = {row["id"]: number for number, row in enumerate(rows)}
-    queries = [
-        (pair["source"], place[id], pair["query"])
-        for pair in _json_lines(pool / "pairs.jsonl")
-        if pair["source"] not in EXCLUDED_SOURCES and not held_out(pair["query"])
-        for id in pair["positive"]
-    ]
-    return [tool_of(row) for row in rows], queries
-
-
-def _unlabelled(
-    rows: Iterable[Mapping[str, object]], using: Dictionary, first: int, chance: random.Random
-) -> list[tuple[str, int, str]]:
-    queries: list[tuple[str, int, str]] = []
-    for number, tool in enumerate(map(tool_of, rows), first):
-        english = english_queries(tool.name, tool.description, using, chance, 5)
-        own_name = " ".join(words_of(tool.name))
-        queries += [("mcp_name" if q == own_name else "mcp", number, q) for q in english]
-        chinese = chinese_queries(tool.name, using, chance, 5)
-        queries += [("mcp_zh", number, query) for query in chinese]
-    return queries
-
-
-def _written(
-    written: requests.Written,
-    places: Mapping[str, int],
-    tools: Sequence[Tool],
-    chance: random.Random,
-) -> tuple[list[Tool], list[tuple[str, int, str]]]:
-    """Our own functions, and all requests that we wrote, by where each tool is."""
-    functions, asked = requests.functions(written.functions, len(tools))
-    servers = [*(tool.server for tool in tools), *("" for _ in functions)]
-    every = requests.queries(written, places, servers, asked, chance)
-    return [Tool("", *each) for each in functions], [tuple(each) for each in every]
+    labelled = [row for row in _rows(pool / "tools.jsonl") if row["source"] not in EXCLUDED_SOURCES]
+    rows = [*labelled, *_rows(pool / "mcp_docs_unlabelled.jsonl")]
+    place = {str(row["id"]): number for number, row in enumerate(rows)}
+    tools = [*map(tool_of, rows)]
+    asked = [*_pairs(pool, place), *_written(written, place)]
+    functions, more = _functions(written, len(tools))
+    tools += functions
+    asked += more
+    asked += [*requests.with_products(asked, [tool.server for tool in tools], chance)]
+    asked += requests.tasks(asked, chance)
+    asked += [Asked("none", (), text) for text in written.none]
+    return Texts(tools, [*_once([*asked, *_unsaid(tools, asked)])])
 
 
 def tool_of(row: Mapping[str, object]) -> Tool:
@@ -153,6 +56,62 @@ def tool_of(row: Mapping[str, object]) -> Tool:
     return Tool(server_words(server), str(row["name"]), text, names)
 
 
-def _json_lines(file: Path) -> Iterator[dict[str, object]]:
-    with file.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+def _pairs(pool: Path, place: Mapping[str, int]) -> Iterator[Asked]:
+    for pair in _rows(pool / "pairs.jsonl"):
+        known = [place[id] for id in pair["positive"] if id in place]
+        if known and pair["source"] not in EXCLUDED_SOURCES and not held_out(pair["query"]):
+            yield Asked(pair["source"], known, pair["query"])
+
+
+def _written(written: requests.Written, place: Mapping[str, int]) -> Iterator[Asked]:
+    for cell, kind, text in written.requests:
+        known = [place[id] for id in requests.ids(cell, place) if id in place]
+        if known:
+            yield Asked(kind, known, text)
+
+
+def _functions(written: requests.Written, first: int) -> tuple[list[Tool], list[Asked]]:
+    """Our own functions, in English and again in Chinese, with their requests for both."""
+    found: list[Tool] = []
+    asked: list[Asked] = []
+    for kind, *cells in written.functions:
+        if kind == "tool":
+            found += [Tool("", cells[0], text, "") for text in cells[1:]]
+        else:
+            last = first + len(found)
+            asked.append(Asked(kind, (last - 2, last - 1), cells[0]))
+    return found, asked
+
+
+def _unsaid(tools: Iterable[Tool], asked: Iterable[Asked]) -> Iterator[Asked]:
+    """What search has embedded of requests beside the whole, and words of tools as if asked."""
+    for each in asked:
+        for part in (each.text, *subqueries(each.text)):
+            yield Asked("part", (), part)
+            yield Asked("part", (), query_variants(part)[0].text)
+    for tool in tools:
+        yield Asked("name", (), described(Tool("", tool.name, "", ""), server=False).rstrip(": "))
+        every = (each.strip(" -*#\t") for each in _SENTENCE.split(tool.description))
+        some = [each[:LONGEST] for each in every if len(each) > 3][:SENTENCES]
+        yield from (Asked("sentence", (), text) for text in some)
+
+
+def _once(asked: Iterable[Asked]) -> Iterator[Asked]:
+    """Each text that says something of a tool as often as it does, every other text once."""
+    seen: set[str] = set()
+    for kind, tools, text in asked:
+        plain = " ".join(text.split())
+        if plain and (kind not in UNSAID or plain not in seen):
+            seen.add(plain)
+            yield Asked(kind, tools, plain)
+
+
+def _rows(file: Path) -> Iterator[dict[str, object]]:
+    with file.open(encoding="utf-8") as text:
+        yield from map(json.loads, text)
+
+
+def describe(found: Texts) -> str:
+    """How much of what there is."""
+    kinds = Counter(each.kind for each in found.asked)
+    return f"{len(found.tools)} tools, {len(found.asked)} texts: {dict(kinds)}"

@@ -1,18 +1,14 @@
-"""A trained model as the files that the package ships.
+"""A trained model as the files that the package ships, and back.
 
 pieces.txt      the vocabulary, one piece a line
 simplified.txt  traditional characters, each followed by its simplified form
 words.npy       the vectors of the pieces, 8 bits a number: a file of its own, to be mapped
-weights.npz     the rest: 8 bits a number, and the size of a step for every row; some in 16 bits
+weights.npz     the network for tools: 8 bits a number, and the size of a step for every row
 query.npz       the network for queries, the same way; it has the pieces of the model
-
-    python -m training.export MODEL OUT
-
-goes back: the shipped model in the folder MODEL as one that training can start from.
 """
 
-import sys
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,31 +16,25 @@ from numpy.typing import NDArray
 
 from toolcrib.embed.bundled.network import Stored, matrix
 from toolcrib.embed.bundled.weights import QUERY_WEIGHTS, load_query_weights, load_weights
-from training.tensors import lines
 
 Floats = NDArray[np.float32]
+WORDS = "words.weight"
+NETWORKS = ("tool", "query")
+UNLEARNED = ("pieces.txt", "simplified.txt")
+"""What a model keeps of the one that it began as."""
 
 
-def trained(folder: Path, name: str) -> dict[str, Floats]:
-    """The parts that training saved, put together."""
-    words = [np.load(folder / f"{name}-words-{part}.npy") for part in (0, 1)]
-    arrays = {"words.weight": np.concatenate(words)}
-    for part in ("early", "late"):
-        with np.load(folder / f"{name}-{part}.npz") as file:
-            arrays |= {key: file[key] for key in file.files}
-    return {key: array.astype(np.float32) for key, array in arrays.items()}
+def trained(folder: Path, network: str) -> dict[str, Floats]:
+    """The weights of a network that training saved."""
+    with np.load(folder / f"{network}.npz") as file:
+        return {name: file[name].astype(np.float32) for name in file.files}
 
 
-def store(arrays: Mapping[str, NDArray[np.floating]], out: Path, name: str) -> None:
-    """Save a trained model in parts of less than 16 MiB each, 16 bits a number."""
-    out.mkdir(parents=True, exist_ok=True)
-    halves = {key: array.astype(np.float16) for key, array in arrays.items()}
-    words = halves.pop("words.weight")
-    for part, rows in enumerate(np.array_split(words, 2)):
-        np.save(out / f"{name}-words-{part}.npy", rows)
-    early = {key: halves[key] for key in halves if key.split(".")[1] in {"0", "1", "2"}}
-    np.savez(out / f"{name}-early.npz", **early)
-    np.savez(out / f"{name}-late.npz", **{k: a for k, a in halves.items() if k not in early})
+def store(arrays: Mapping[str, Floats], folder: Path, network: str) -> None:
+    """Save the weights of a network, 16 bits a number."""
+    folder.mkdir(parents=True, exist_ok=True)
+    halves = {name: array.astype(np.float16) for name, array in arrays.items()}
+    np.savez(folder / f"{network}.npz", **halves)
 
 
 def shipped(folder: Path) -> dict[str, Floats]:
@@ -83,27 +73,23 @@ def rounded_all(arrays: Mapping[str, Floats]) -> dict[str, NDArray[np.generic]]:
     return written
 
 
-def export(arrays: Mapping[str, Floats], bundle: Path, out: Path) -> None:
-    """Write the files of the model; a student of the one before goes, which would not fit."""
+def mixed(
+    start: Mapping[str, Floats], others: Sequence[Mapping[str, Floats]], shares: Sequence[float]
+) -> dict[str, Floats]:
+    """The weights of several trainings, each by its share; the rest is of what they began as."""
+    every, parts = (start, *others), (1 - sum(shares), *shares)
+    pairs = [*zip(parts, every, strict=True)]
+    return {name: sum(np.float32(part) * each[name] for part, each in pairs) for name in others[0]}
+
+
+def export(tool: Mapping[str, Floats], query: Mapping[str, Floats], start: Path, out: Path) -> None:
+    """Write the files of the model that began as the one in `start`."""
     out.mkdir(parents=True, exist_ok=True)
-    (out / QUERY_WEIGHTS).unlink(missing_ok=True)
-    written = rounded_all(arrays)
-    np.save(out / "words.npy", written.pop("words.weight"))
+    for name in UNLEARNED:
+        if start.resolve() != out.resolve():
+            shutil.copyfile(start / name, out / name)
+    written = rounded_all(tool)
+    np.save(out / "words.npy", written.pop(WORDS))
     np.savez(out / "weights.npz", **written)
-    pieces = [row[0] for row in lines(bundle / "pieces.txt")]
-    (out / "pieces.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
-    pairs = ["".join(row) for row in lines(bundle / "simplified.tsv")]
-    (out / "simplified.txt").write_text("\n".join(pairs) + "\n", encoding="utf-8")
-
-
-def carry(model: Path, bundle: Path) -> None:
-    """The pieces and characters of a shipped model, as a bundle has them."""
-    bundle.mkdir(parents=True, exist_ok=True)
-    (bundle / "pieces.txt").write_bytes((model / "pieces.txt").read_bytes())
-    pairs = (model / "simplified.txt").read_text(encoding="utf-8").split()
-    table = "".join(f"{old}\t{new}\n" for old, new in pairs)
-    (bundle / "simplified.tsv").write_text(table, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    store(shipped(Path(sys.argv[1])), Path(sys.argv[2]), "model")
+    layers = {name: array for name, array in query.items() if name != WORDS}
+    np.savez(out / QUERY_WEIGHTS, **rounded_all(layers))

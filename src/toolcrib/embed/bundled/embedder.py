@@ -16,7 +16,7 @@ from toolcrib.embed.bundled.tokenizer import WordPieceTokenizer
 from toolcrib.embed.bundled.weights import load_query_weights, load_readings, load_weights
 from toolcrib.embed.protocol import TOKEN_STEPS, TOKEN_WIDTH, TextReading, embeddable
 
-BUNDLED_MODEL = "toolcrib-3"
+BUNDLED_MODEL = "toolcrib-4"
 START = 1
 """The piece with which every text begins."""
 SIZES = (384, 256, 128)
