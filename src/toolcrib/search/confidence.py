@@ -33,7 +33,7 @@ At 0.15 one in two hundred right answers to ToolLens is left empty, whose questi
 what they want, and hardly any to others.
 """
 BROAD = "web search"
-BROAD_COSINE = 0.4
+BROAD_COSINE = 0.48
 """From this cosine with `BROAD` on, a tool counts as one that searches the web."""
 
 DOUBTFUL = 0.4
