@@ -172,10 +172,9 @@ def _class(parsed: ast.ClassDef) -> Iterator[str]:
 
 
 def _bases(parsed: ast.ClassDef) -> Iterator[str]:
-    """Which other class of this page has more of its members."""
-    listed = {name for module in PLACES for name in promised(module)}
+    """Which class of the adapters has more of its members."""
     for base in map(ast.unparse, parsed.bases):
-        if base in listed and not base.endswith("Error"):
+        if base in promised("toolcrib.adapters.auto"):
             yield from (f"It has the members of [{base}](#{base.lower()}), too.", "")
 
 

@@ -1,7 +1,4 @@
-"""All texts that there are before a language model writes more, gathered into one folder.
-
-python -m training.corpus OUT --bench-dir SETS
-"""
+"""All texts that there are before a language model writes more."""
 
 import json
 import random

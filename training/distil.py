@@ -31,7 +31,8 @@ from toolcrib.embed.bundled.tokenizer import says_something
 from training import export, requests, texts
 from training.network import WIDTH, Encoder, Reading, loaded
 from training.reading import Rows, cut, encoded, nearest, share_right
-from training.texts import UNSAID, WRONG, Asked, document
+from training.requests import Asked
+from training.texts import UNSAID, document, says_right
 
 ASKED_PIECES = 64
 BATCH, AGAIN, LOOKED = 1024, 160, 192
@@ -155,7 +156,7 @@ class Students:
         self.of = {name: some for name in SHARES if len(some := learned[groups == name])}
         self.right = np.full((len(self.given.asked), MOST_RIGHT), -1)
         for row, each in zip(self.right, self.given.asked, strict=True):
-            if not _unsure(each):
+            if says_right(each.kind):
                 row[: len(each.tools)] = each.tools[:MOST_RIGHT]
 
     def _turn(self, taught: Taught) -> None:
@@ -326,10 +327,6 @@ class Students:
             if name == "query":
                 del state[export.WORDS]
             export.store(state, self.args.out, name)
-
-
-def _unsure(each: Asked) -> bool:
-    return each.kind in UNSAID | WRONG | {"none"} or each.kind.startswith("made_")
 
 
 def content(numbers: Tensor, read: Reading, says: Tensor) -> Reading:

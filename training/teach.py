@@ -30,7 +30,7 @@ from training.language_model import LanguageModel, numbers
 from training.network import WIDTH
 from training.reading import Reader, nearest, share_right
 from training.requests import KINDS
-from training.texts import UNSAID, WRONG, Texts, described
+from training.texts import UNSAID, WRONG, Texts, described, says_right
 
 BATCH, LURED = 512, 85
 """Requests of a batch, and as many that only sound like a tool, and as many for none."""
@@ -71,7 +71,7 @@ class Lessons:
         self.tools = _led("Tool: ", told, TOOL_MOST, cut)
         self.asked = _led("Request: ", [each.text for each in given.asked], ASKED_MOST, cut)
         kinds = np.array([each.kind for each in given.asked])
-        said = ~np.isin(kinds, [*UNSAID, *WRONG, "none"]) & ~np.char.startswith(kinds, "made_")
+        said = [says_right(each.kind) for each in given.asked]
         self.said, self.kinds = np.flatnonzero(said), kinds
         self.lures = np.flatnonzero(np.isin(kinds, [*WRONG]))
         self.none = np.flatnonzero(kinds == "none")

@@ -41,6 +41,11 @@ class Texts(NamedTuple):
     asked: Sequence[Asked]
 
 
+def says_right(kind: str) -> bool:
+    """Whether a person has said which tools are right for requests of a kind."""
+    return kind not in UNSAID | WRONG | {"none"} and not kind.startswith("made_")
+
+
 def write(texts: Texts, folder: Path) -> None:
     """The texts as files, one line a thing."""
     folder.mkdir(parents=True, exist_ok=True)

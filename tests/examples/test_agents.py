@@ -11,6 +11,10 @@ from tests.waiting import HANG_S
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+BY_LIST = {"gemini", "openai_agents_sdk", "openai_chat", "pydantic_ai_agent"}
+"""Where what a message surely needs is in the list at once; elsewhere it is behind the message."""
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -26,7 +30,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def test_an_example_runs_offline(name: str, tmp_path: Path):
     *_, answer, first, second, third = lines_of(name, tmp_path)
     assert answer == "It stays sunny in Oslo."
-    assert "sees current_time, tool_search" in first
+    shown = ", get_forecast" if name in BY_LIST else ""
+    assert first.endswith(f"sees current_time, tool_search{shown}")
     assert "get_forecast" in second
     assert "get_forecast" in third
 

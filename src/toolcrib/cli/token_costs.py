@@ -7,11 +7,11 @@ parameters, as a model is sent them.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 from toolcrib.adapters.wire.reply import sdk_json
 from toolcrib.client_config import Client
@@ -52,14 +52,14 @@ def surfaces(
     """
     for name in {DEFAULT_PROFILE: None, **crib.settings.gateway.profiles}:
         yield _gateway_surface(crib, name, counter)
-    for name, make in _WIRES.items():
+    for name, wire in _WIRES.items():
         session = crib.session(tool_search=tool_search)
         try:
-            sent = _request_tokens(make, session, counter)
+            sent = _request_tokens(wire, session, counter)
         except ImportError:
             continue
         prefetched = sent + _prefetched_tokens(crib, session, message)
-        yield Surface(name, _eager_tokens(make, crib, counter), sent, prefetched=prefetched)
+        yield Surface(name, _eager_tokens(wire, crib, counter), sent, prefetched=prefetched)
 
 
 def _gateway_surface(crib: Crib, name: str, counter: TokenCounter) -> Surface:
@@ -88,40 +88,37 @@ def _prefetched_tokens(crib: Crib, session: Session, message: str) -> int:
     return session.explain_prefetch(message).tokens
 
 
-def _eager_tokens(make: "WireMaker", crib: Crib, counter: TokenCounter) -> int | None:
+def _eager_tokens(wire: "WireClass", crib: Crib, counter: TokenCounter) -> int | None:
     try:
-        return _request_tokens(make, crib.session(tool_search="off"), counter)
+        return _request_tokens(wire, crib.session(tool_search="off"), counter)
     except ConfigError:
         return None
 
 
-def _request_tokens(make: "WireMaker", session: Session, counter: TokenCounter) -> int:
-    wire = make(session)
+def _request_tokens(wire_class: "WireClass", session: Session, counter: TokenCounter) -> int:
+    """Raises `ImportError` where the SDK of the provider is not installed."""
+    module, name, mode = wire_class
+    options = {"model": "", "endpoint": "", "mode": mode} if mode else {}
+    wire = getattr(import_module(f"toolcrib.adapters.{module}"), name)(session, **options)
     sent = wire.request([])
     tools = sent["config"].tools if "config" in sent else sent.get("tools", [])
     listed = json.dumps(sdk_json(tools), ensure_ascii=False, separators=(",", ":"))
     return sum(map(counter.count, filter(None, (listed, wire.system_note()))))
 
 
-WireMaker: TypeAlias = Callable[[Session], Any]
-"""Makes the wire of a provider, in the mode that is native there. Raises `ImportError`."""
+class WireClass(NamedTuple):
+    """The wire of a provider; with a `mode`, the one that is native there."""
+
+    module: str
+    name: str
+    mode: str = ""
 
 
-def _maker(module: str, name: str, **options: str) -> WireMaker:
-    return lambda session: getattr(import_module(f"toolcrib.adapters.{module}"), name)(
-        session, **options
-    )
-
-
-_WIRES: Mapping[str, WireMaker] = {
-    "Anthropic Messages": _maker(
-        "anthropic", "AnthropicWire", model="", endpoint="", mode="reference"
-    ),
-    "OpenAI Responses": _maker(
-        "openai_responses", "ResponsesWire", model="", endpoint="", mode="output"
-    ),
-    "OpenAI Chat Completions": _maker("openai_chat", "ChatWire"),
-    "Gemini": _maker("gemini", "GeminiWire"),
+_WIRES = {
+    "Anthropic Messages": WireClass("anthropic", "AnthropicWire", "reference"),
+    "OpenAI Responses": WireClass("openai_responses", "ResponsesWire", "output"),
+    "OpenAI Chat Completions": WireClass("openai_chat", "ChatWire"),
+    "Gemini": WireClass("gemini", "GeminiWire"),
 }
 
 

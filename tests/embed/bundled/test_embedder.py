@@ -15,7 +15,7 @@ from toolcrib.embed.bundled.network import Network
 from toolcrib.embed.bundled.onnx import OnnxNetwork, _of_like_length
 from toolcrib.embed.bundled.weights import load_query_weights, load_weights
 from toolcrib.embed.protocol import TOKEN_WIDTH
-from toolcrib.search.confidence import BROAD
+from toolcrib.search.confidence import BROAD, BROAD_COSINE
 
 MODEL = files("toolcrib.embed.bundled") / "model"
 
@@ -82,9 +82,9 @@ def test_a_query_lies_near_where_a_tool_of_that_text_would_and_not_there(embedde
     pairs = zip(texts, as_tools, as_queries, strict=True)
     ours = [float(tool.vector @ query.vector) for text, tool, query in pairs if text not in OTHERS]
     assert len(ours) == len(texts) - len(OTHERS)
-    assert min(ours) > 0.8
+    assert min(ours) > 0.84
     for tool, query in zip(as_tools, as_queries, strict=True):
-        assert 0.8 < float(tool.vector @ query.vector) < 0.9999
+        assert 0.84 < float(tool.vector @ query.vector) < 0.9999
         assert tool.tokens.shape == query.tokens.shape
         tokens = (tool.tokens.astype(np.float32) * query.tokens).sum(axis=1)
         assert tokens.mean() > 0.8 * bundled.TOKEN_STEPS**2
@@ -115,6 +115,14 @@ def test_what_search_reads_again_and_again_was_read_before(monkeypatch, dimensio
     np.testing.assert_allclose(stored.tokens, fresh.tokens, atol=1)
     np.testing.assert_allclose(stored.weights, fresh.weights, atol=1e-5)
     assert BundledEmbedder(dimensions).embed([BROAD]).shape == (1, dimensions)
+
+
+def test_a_tool_that_fetches_a_page_is_none_that_searches_the_web(embedder):
+    searching = "web_search\nSearch the web and return the best results"
+    fetching = "fetch\nFetch a URL from the internet and return its contents"
+    [broad] = embedder.read_queries([BROAD], closely=True)
+    near = [float(each.vector @ broad.vector) for each in embedder.read([searching, fetching])]
+    assert near[0] > BROAD_COSINE > near[1]
 
 
 def test_without_onnxruntime_it_runs_on_numpy(monkeypatch):
